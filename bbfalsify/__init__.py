@@ -10,16 +10,18 @@ The picture
 
 Rooms, each looking only at those above it
 
-    core        the words: trace, verdict, estimate, counterexample, seeds, errors
+    core        the words: trace, verdict, estimate, seeds, errors, settings
+    automata    finite machines;  records: files on disk, run directories, counterexamples
     modelling   networks of automata: readers, builder, checks, the slow reference interpreter
     kernel      the same semantics compiled: delay windows, walks, stochastic races
-    logic       requirements in signal temporal logic, and monitors
-    stats       intervals
+    logic       requirements in temporal logics, and monitors;  stats: intervals
+    chains      Markov chains;  zones: symbolic states of timed models
     fitting     profiles from logs of use
-    systems     what can be tested: functions, processes, models
+    systems     what can be tested: functions, programs, servers, FMUs, models
+    results     what a run concludes, in Python and as JSON
     engines     what to try next; each file reads like its paper; no engine ever touches a system
     running     the driver (it answers; engines loop), workers, replay
-    campaigns   YAML plans;  reporting: tables and plots;  cli: the only printing
+    campaigns   YAML plans;  reporting: tables and plots;  registry: engines by name;  cli: the only printing
 
 Start reading at `bbfalsify/running/driver.py`.  The names below are public; they load when first used.
 """

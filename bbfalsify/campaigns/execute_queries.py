@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from bbfalsify.campaigns.plan import RunPlan
-from bbfalsify.campaigns.requirements.queries import PlannedModel
+from bbfalsify.campaigns.requirements.queries import EXAMPLE, PlannedModel, load_planned_model
 from bbfalsify.engines.verification.settings import EXHAUSTIVE
 from bbfalsify.logic import Requirement
-from bbfalsify.modelling import Profile
+from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.recording import Recording
 from bbfalsify.running.query_run import Question, QuestionRun, answer_all
 from bbfalsify.systems import System
@@ -42,10 +45,27 @@ def run_estimate(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         ).as_json()  # fmt: skip
     from bbfalsify.running.estimate.estimate_run import EstimateRun
 
-    return _answered(EstimateRun, plan, recording)
+    variants = list(_variants(plan.model, plan.engine.vary))
+    return _answered(partial(EstimateRun, variants=variants), plan, recording)
 
 
-def _answered(run: type[QuestionRun[Any, Any]], plan: RunPlan, recording: Recording) -> dict[str, Any]:
+def _variants(model: PlannedModel, vary: str | None) -> Iterator[tuple[dict[str, float], Network]]:
+    """The model with other constants."""
+    from bbfalsify.engines.estimation.value_lists import combinations
+
+    about = model.about
+    reference = f"{EXAMPLE}{about['example']}" if "example" in about else about["model"]
+    for values in combinations(vary) if vary else ():
+        written = {name: _written(value) for name, value in values.items()}
+        yield values, load_planned_model(reference, Path(), {**about.get("constants", {}), **written}).network
+
+
+def _written(value: float) -> str:
+    """A whole number as one: the constant may be an integer."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def _answered(run: Callable[..., QuestionRun[Any, Any]], plan: RunPlan, recording: Recording) -> dict[str, Any]:
     model = cast(PlannedModel, plan.model)
     result = answer_all(
         run, model.network, plan.stated(Question), about=model.about, settings=plan.engine, budget=plan.budget,

@@ -13,6 +13,7 @@ from fractions import Fraction
 from bbfalsify.chains.answers import answer_csl
 from bbfalsify.chains.chain import explore_chain
 from bbfalsify.core.errors import UserError
+from bbfalsify.logic.csl import Formula
 from bbfalsify.modelling import Network, Parameter, profile_parameters
 from bbfalsify.modelling.network.expressions import Constant, Kind
 
@@ -32,13 +33,13 @@ class Derivative:
     """Relative change of the answer per relative change of the parameter."""
 
 
-def derivatives(network: Network, query: str) -> list[Derivative]:
+def derivatives(network: Network, query: str | Formula) -> list[Derivative]:
     """Return the derivatives that are not zero, the most influential parameter first."""
 
     def answer(changed: Network) -> float:
         value = answer_csl(explore_chain(changed), query).value
         if value is None:
-            raise UserError(f"query '{query}': only a number (=?) has derivatives.")
+            raise UserError("only a number (=?) has derivatives, a bound has none.")
         return value
 
     middle = answer(network)

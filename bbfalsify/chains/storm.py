@@ -26,8 +26,11 @@ program = stormpy.parse_prism_program(task["file"], prism_compatibility=True)
 properties = stormpy.parse_properties(task["query"], program)
 model = stormpy.build_model(program, properties)
 result = stormpy.model_checking(model, properties[0], environment=stormpy.environments.sound())
+start = model.initial_states[0]
+numeric = hasattr(result, "get_value")
+found = result.get_value(start) if numeric else bool(result.get_truth_values_vector().get(start))
 with open(task["answer"], "w") as file:
-    json.dump(result.get_value(model.initial_states[0]), file)
+    json.dump(found, file)
 """
 
 
@@ -35,7 +38,7 @@ def storm_is_installed() -> bool:
     return find_spec("stormpy") is not None
 
 
-def ask_storm(chain: Chain, query: str) -> float | bool:
+def ask_storm(chain: Chain, query: str | csl.Formula) -> float | bool:
     """Return Storm's answer to a query: a number, or a truth value for a formula with a bound."""
     import tempfile
     from pathlib import Path
@@ -43,7 +46,7 @@ def ask_storm(chain: Chain, query: str) -> float | bool:
     if not storm_is_installed():
         raise UserError("Storm is not installed: pip install 'bbfalsify[storm]' (Linux and macOS).")
     labels: dict[str, str] = {}
-    text = _written(csl.parse_csl(query), labels)
+    text = _written(csl.parse_csl(query) if isinstance(query, str) else query, labels)
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "answer.json")
         task = {"model": to_prism(chain, labels), "query": text, "file": str(Path(folder, "chain.prism")),

@@ -146,7 +146,8 @@ def change_lines(change: RunChange, *, everything: bool = False) -> Iterator[str
         yield f"{both} in both, with probabilities that their intervals explain"
     same = len(change.shifts) - len(moved)
     if same:
-        yield f"{same} counterexamples are in both, with probabilities that their intervals explain"
+        both = "1 counterexample is" if same == 1 else f"{same} counterexamples are"
+        yield f"{both} in both, with probabilities that their intervals explain"
     if change.machine is not None:
         yield from machine_lines(change.machine)
 

@@ -91,9 +91,12 @@ def run_campaign(
             summary = write_at_the_end(whole, progress)
     files.write()
     if several and not as_json:
-        show_summary(rows)
+        show_summary(rows, len(campaign.runs))
         if summary is not None:
             say(f"report: {summary}")
+    if Exit.INTERRUPTED in codes and campaign.file and not as_json:
+        where = f" --out {shlex.quote(str(session.out))}" if session.out else ""
+        say(f"to go on: bbfalsify run {shlex.quote(campaign.file)} --resume{where}")
     if as_json:
         print_json({"runs": results} if several else printed(results[0]), allow_nan=False)
     return worst_exit(codes)
@@ -183,8 +186,8 @@ def show_in_one_line(data: dict[str, Any], varies: Mapping[str, Any]) -> None:
     say(f"{result.name} ({varied(varies)}): {outcomes}; {cost}")
 
 
-def show_summary(runs: list[tuple[str | None, str]]) -> None:
-    """After several runs: how many went as expected, and which did not."""
+def show_summary(runs: list[tuple[str | None, str]], planned: int) -> None:
+    """After several runs: how many of those planned went as expected, and which did not."""
     from collections import Counter
 
     from bbfalsify.campaigns.categories import CATEGORIES
@@ -194,7 +197,7 @@ def show_summary(runs: list[tuple[str | None, str]]) -> None:
     if counts[None]:
         told.append(f"{counts[None]} without an expectation")
     say()
-    say(f"{len(runs)} runs: {', '.join(told)}")
+    say(f"{len(runs)}{f' of {planned}' if len(runs) < planned else ''} runs: {', '.join(told)}")
     for _, line in runs:
         if line:
             say(f"  {line}")

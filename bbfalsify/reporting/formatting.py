@@ -2,7 +2,7 @@
 
 on·on·on·off          as it is, where it fits
 on×12·off·on          runs of three and more counted, where that is shorter
-on×12·off·…·on·off    the middle left out, where it is still too long
+on×12·off·…5…·on·off  the middle left out, where it is still too long: five pieces
 throttle 97.2 at 0    values that a profile drew
 """
 
@@ -65,7 +65,10 @@ def _leave_out_the_middle(pieces: list[str], width: int) -> str:
             head.append(piece)
     if not tail:
         return GAP + pieces[-1][-max(width - 1, 1) :]
-    return SEPARATOR.join([*head, GAP, *tail])
+    short = SEPARATOR.join([*head, GAP, *tail])
+    # Where there is room, the number of pieces left out tells words apart that begin and end alike.
+    counted = SEPARATOR.join([*head, f"{GAP}{len(pieces) - len(head) - len(tail)}{GAP}", *tail])
+    return counted if len(counted) <= width else short
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -14,7 +14,7 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 OUTCOMES = {HOLDS: Outcome.NOT_FALSIFIED, VIOLATED: Outcome.FALSIFIED, UNDECIDED: Outcome.INCONCLUSIVE}
 
 
-_WHERE_KNOWN = ("effective_samples", "distinct_roots", "words", "trajectories")
+_WHERE_KNOWN = ("effective_samples", "distinct_roots", "words", "trajectories", "table", "derivatives", "storm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +35,12 @@ class EstimateRow(QueryRow):
     """Of a sum over words of actions: the probability of each (estimates)."""
     trajectories: dict[str, Any] | None = None
     """Of a simulation: values of expressions along runs."""
+    table: tuple[dict[str, Any], ...] | None = None
+    """The answer at other times and values of constants: `at`, `verdict`, `estimate`."""
+    derivatives: tuple[dict[str, Any], ...] | None = None
+    """By each rate and weight: `parameter`, `at`, `value`, `error`, `elasticity`; the most influential first."""
+    storm: float | None = None
+    """A second opinion: Storm's value, or 1 and 0 for yes and no."""
 
     @property
     def in_words(self) -> str:
@@ -52,10 +58,10 @@ def number_in_words(found: Estimate) -> str:
     """A value with its interval, one digit more than the interval tells apart; or the bound of what was never met."""
     if found.method == NOT_ESTIMATED:
         return NOT_ESTIMATED
-    if found.low == 0 and found.value == found.high < 1:
-        return f"at most {found.high:.4g} ({100 * found.confidence:g} %)"
     if found.confidence == 1.0:
         return f"{found.value:.10g}"
+    if found.low == 0 and found.value == found.high < 1:
+        return f"at most {found.high:.4g} ({100 * found.confidence:g} %)"
     return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
 
 

@@ -135,7 +135,7 @@ class QuestionRun(ABC, Generic[Row, Result]):
 
 
 def answer_all(
-    run: type[QuestionRun[Row, Result]],
+    run: Callable[..., QuestionRun[Row, Result]],
     network: Network,
     questions: Sequence[Question],
     *,

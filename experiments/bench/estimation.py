@@ -1,7 +1,9 @@
 """How good `estimate` is: coverage of its intervals, rare events, and the speed of chains.
 
 python experiments/bench/estimation.py coverage    5,000 repetitions per method on problems with closed forms
+python experiments/bench/estimation.py tilted      1,000 repetitions of splitting and importance sampling
 python experiments/bench/estimation.py rare        1e-6, 1e-9, 1e-12 by splitting, beside the exact values
+python experiments/bench/estimation.py loop        3.8e-4 to 3.8e-12 of a closed loop with a black box, beside others
 python experiments/bench/estimation.py speed       runs per minute of the heater's closed loop, by 2 workers
 python experiments/bench/estimation.py chains      states per second, and a bounded until on 100,000 states
 """
@@ -17,17 +19,21 @@ import numpy as np
 
 from bbfalsify.chains import answer_csl, explore_chain
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.estimation.importance import importance_sampling
 from bbfalsify.engines.estimation.path_sampler import PathSampler
 from bbfalsify.engines.estimation.plain_rule import FIXED
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.estimation.splitting import Splitting
+from bbfalsify.engines.estimation.tilted_paths import TiltedPaths
 from bbfalsify.examples.chains import chain_file
 from bbfalsify.modelling import Network, NetworkBuilder, load_network
 from bbfalsify.stats.sequential import Counts, StoppingRule
 
 SHELF = Path(__file__).parents[2] / "profiles"
 REPETITIONS, RUNS, BATCH = 5000, 300, 50
+HEATER = 4.8617e-3
+"""Violations of `always[0:20](T <= 75)` under the heater's profile, in closed form."""
 PROBLEMS = (
     ("gambler", {}, "Pr[#<=5](<> Gambler.Home)"),
     ("typist", {}, "P=? [ F<=10 Typist.Open ]"),
@@ -64,17 +70,87 @@ def coverage() -> None:
         ]).reshape(REPETITIONS, RUNS)  # fmt: skip
         for method, (limits, _) in FIXED.items():
             _row(query, exact, method, [limits(int(hits), RUNS, 0.95) for hits in met.sum(axis=1)])
-        rule = StoppingRule("sequence", epsilon=0.1)
-        _row(query, exact, "sequence, stopped at ± 0.1", [_stopped(rule, row) for row in met[:1000]])
+        _row(query, exact, "sequence, stopped at ± 0.1", [_stopped(rule_of(0.1), row) for row in met])
+    met = heater_violations(SeedTree(1).child("coverage", "heater"), REPETITIONS * RUNS).reshape(REPETITIONS, RUNS)
+    for method, (limits, _) in FIXED.items():
+        _row("heater", HEATER, method, [limits(int(hits), RUNS, 0.95) for hits in met.sum(axis=1)])
+    _row("heater", HEATER, "sequence, stopped at ± 0.02", [_stopped(rule_of(0.02), row) for row in met])
+
+
+def rule_of(epsilon: float) -> StoppingRule:
+    return StoppingRule("sequence", epsilon=epsilon)
+
+
+def heater_violations(seeds: SeedTree, count: int) -> np.ndarray:
+    """Uses of the heater, and whether each exceeds 75 degrees: executed in batches, here."""
+    from bbfalsify.engines.falsification.seeded_uses import SeededUses
+    from bbfalsify.engines.falsification.usage import Usage
+    from bbfalsify.examples.heater.system import heaters
+    from bbfalsify.kernel import compile_network
+    from bbfalsify.modelling import load_profile
+
+    profile = load_profile(SHELF / "heater_user.yaml")
+    usage, found = Usage(profile, compile_network(profile.network), 20.0, 20.0), []
+    for part in np.array_split(seeds.words(count), max(1, count // 2000)):
+        stimuli = [stimulus for stimulus in SeededUses(usage, part).stimuli() if stimulus is not None]
+        found += [float(outputs["T"].max()) > 75.0 for outputs in heaters(stimuli)]
+    return np.array(found)
+
+
+def tilted() -> None:
+    """Print the coverage of splitting and importance sampling."""
     network = load_network(chain_file("queue"), {"room": 8})
-    query = "P=? [ F<=20 waiting == room ]"
-    settings = EstimateSettings(method="splitting", score="waiting", particles=50, passes=10)
-    found = []
-    for number in range(300):
-        splitting = Splitting(sampler_of(network, query), settings, SeedTree(number), lambda: True)
-        estimate = splitting.estimate()
-        found.append((estimate.low, estimate.high))
-    _row(query, exact_value(network, query), "splitting, 300 repetitions", found)
+    query, sampling = "P=? [ F<=20 waiting == room ]", EstimateSettings(method="importance", particles=100)
+    splitting = EstimateSettings(method="splitting", score="waiting", particles=50, passes=10)
+    exact, found = exact_value(network, query), {"splitting": [], "importance": []}
+    sampler = sampler_of(network, query)
+    for number in range(1000):
+        seeds = SeedTree(number)
+        for name, estimate in (
+            ("splitting", Splitting(sampler, splitting, seeds, lambda: True).estimate()),
+            (
+                "importance",
+                importance_sampling(TiltedPaths(sampler, "waiting"), sampling, seeds, lambda: True).estimate(),
+            ),
+        ):
+            found[name].append((estimate.low, estimate.high))
+    for name, intervals in found.items():
+        _row(query, exact, f"{name}, 1,000 repetitions", intervals)
+
+
+def loop() -> None:
+    """Print rare violations of the heater, a black box in its closed loop, beside plain simulation and Algorithm 5.
+
+    Only "on" within a margin of the first moment, and never "off" again, passes the limit.  The factors compare numbers
+    of uses for the same interval; for Algorithm 5 (m traces along each word, levels of probability p, a share s of them
+    violating) the relative variance is (sum of (1 - p) / p + (1 - s) / s) / m, both words known.
+    """
+    from bbfalsify.examples.heater.system import heater
+    from bbfalsify.logic import Requirement, parse_stl
+    from bbfalsify.modelling import load_profile
+    from bbfalsify.running.estimate.closed_loop import estimate_use
+    from bbfalsify.running.execution import Execution
+
+    profile, here = load_profile(SHELF / "heater_user.yaml"), Execution(executor="in-process")
+    print(
+        "| exact | `words` | error | uses | CPU s | plain uses for the same / uses | Algorithm 5 for the same / uses |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for margin in (1e-1, 1e-3, 1e-6, 1e-9):
+        limit, exact = 100 * (1 - math.exp(-(16 - margin) / 10)), margin / 256 * (1 - (1 - margin) ** 4 / 48)
+        requirement = Requirement("R1", "", parse_stl(f"always[0:20](T <= {limit!r})"))
+        settings = EstimateSettings(horizon=20.0, method="words", precision="relative 0.1", runs=200_000)
+        began = time.process_time()
+        [row] = estimate_use(heater, profile, [requirement], settings, seed=1, execution=here).requirements
+        spent, found = time.process_time() - began, row.estimate
+        assert found is not None
+        deviation = (found.high - found.low) / 2 / 1.96 / exact
+        plain = (1 - exact) / exact / deviation**2
+        fifth = (4 * 3 + (1 - margin) / margin) / deviation**2 * 2
+        print(
+            f"| {exact:.3g} | {found} | {found.value / exact - 1:+.1%} | {row.runs} | {spent:.0f} | "
+            f"{plain / row.runs:.2g} | {fifth / row.runs:.2g} |", flush=True,
+        )  # fmt: skip
 
 
 def _stopped(rule: StoppingRule, met: np.ndarray) -> tuple[float, float]:
@@ -167,4 +243,6 @@ def speed() -> None:
 
 
 if __name__ == "__main__":
-    {"speed": speed, "coverage": coverage, "rare": rare, "chains": chains}[sys.argv[1]]()
+    {"speed": speed, "coverage": coverage, "tilted": tilted, "rare": rare, "loop": loop, "chains": chains}[
+        sys.argv[1]
+    ]()

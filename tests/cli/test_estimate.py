@@ -101,3 +101,55 @@ def test_relative_precision_needs_no_quotes():
     words = ["--precision", "relative", "0.1", "--seed", "1"]
     assert with_whole_precisions(words) == ["--precision", "relative 0.1", "--seed", "1"]
     assert with_whole_precisions(["relative", "model.yaml"]) == ["relative", "model.yaml"]
+
+
+def test_a_curve_over_time_and_a_table_over_constants(cli):
+    """The telescope's crash: the last line of the table is the query itself; nine digits are in the manual."""
+    asked = ("estimate", "--example", "hubble", "--query", "P<=1e-4 [ F<=10 crash ]", "--seed", "1")
+    done = cli(*asked, "--times", "0:10:5", "--vary", "nu=3,6", "--json")
+    [row] = done.json["queries"]
+    assert [(line["at"]["nu"], line["at"]["time"]) for line in row["table"]] == [
+        (3, 0), (3, 5), (3, 10), (6, 0), (6, 5), (6, 10),
+    ]  # fmt: skip
+    values = [line["estimate"]["value"] for line in row["table"]]
+    assert values[-2:] == pytest.approx([8.20708519e-5, 3.61319552e-4], rel=1e-8) and values[0] == 0
+    assert values[-1] == row["estimate"]["value"] and values[2] > values[-1]
+    assert [line["verdict"] for line in row["table"][-2:]] == ["holds", "violated"]
+    shown = cli("show", done.json["run_directory"]).out
+    assert "    nu  time\n" in shown and "     6    10  violated: 0.0003613195523\n" in shown
+
+
+def test_a_curve_of_a_model_that_is_simulated(cli, tmp_path: Path):
+    """A uniform delay on [0, 4]: half of it by 2.  99.9 % intervals."""
+    (tmp_path / "m.yaml").write_text(
+        "format_version: 1\nname: m\ndeclarations: clock x;\nautomata:\n  A:\n    initial: W\n    locations:\n"
+        '      W: {invariant: "x <= 4"}\n      D: {}\n    edges:\n      - {from: W, to: D, action: go}\n'
+    )
+    options = ("--confidence", "0.999", "--precision", "0.05", "--seed", "1", "--times", "1,2,3", "--json")
+    [row] = cli("estimate", "m.yaml", "--query", "Pr[<=4](<> A.D)", *options).json["queries"]
+    for line in row["table"]:
+        assert line["estimate"]["low"] <= line["at"]["time"] / 4 <= line["estimate"]["high"]
+
+
+def test_derivatives_of_an_answer(cli):
+    asked = ("estimate", "--example", "gambler-in-time", "--query", "T=? [ F Gambler.Home ]", "--derivatives", "--json")
+    [row] = cli(*asked).json["queries"]
+    [one] = row["derivatives"]
+    assert one["elasticity"] == pytest.approx(-1, abs=1e-6) and one["parameter"] == "rate of Gambler.Absent"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--times", "3:1:1"), "--times FROM:TO:STEP needs FROM <= TO"),
+        (("--times", "0:1:1e-9"), "too many"),
+        (("--times", "soon"), "with numbers; found 'soon'"),
+        (("--vary", "nu"), "--vary write NAME=FROM:TO:STEP"),
+        (("--vary", "nux=1,2"), "unknown constant 'nux'. Allowed: N, lambda, mu, nu. Did you mean 'nu'?"),
+        (("--times", "1,2", "--query", "T=? [ F crash ]"), "a curve over time needs one bound of time"),
+    ],
+)
+def test_wrong_curves_and_tables(cli, arguments, says):
+    query = () if "--query" in arguments else ("--query", "P=? [ F<=1 crash ]")
+    done = cli("estimate", "--example", "hubble", *query, *arguments)
+    assert done.code == 2 and says in done.err

@@ -164,6 +164,7 @@ def test_ctrl_c_keeps_what_was_found(heater):
         process.kill()
     assert process.returncode == 130, err
     assert "R1 falsified" in out
+    assert out.splitlines()[-1].startswith("to go on: bbfalsify run ") and out.endswith("--resume --out runs\n")
     assert "Traceback" not in err
 
 

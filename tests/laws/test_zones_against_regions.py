@@ -90,6 +90,10 @@ def compare_text(seed):
     if drawn is None:
         return [], []
     name = f"text {seed}"
+    try:
+        Regions(drawn.network, LARGEST)
+    except ValueError:  # too many of them to judge by
+        return [], []
     return (
         compare(drawn.network, drawn.condition, name, (URGENT, SPLIT)),
         compare_runs(drawn.network, drawn.condition, drawn.premise, name),

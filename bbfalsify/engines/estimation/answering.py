@@ -52,6 +52,11 @@ class Answering:
         self._chain: Chain | None = None
         self._no_chain: UserError | None = None
 
+    @property
+    def chain(self) -> Chain | None:
+        """The chain, once a question needed it."""
+        return self._chain
+
     def answer(self, question: Question, seeds: SeedTree) -> Answered:
         if question.expression is not None:
             found, warnings = expectation(self.network, question, self.settings, seeds, self.go_on)

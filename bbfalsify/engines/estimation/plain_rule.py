@@ -72,7 +72,7 @@ class PlainRule:
         return high - low <= 2 * NEARLY * bound.high
 
     def verdict(self, counts: Counts) -> bool | None:
-        """Whether the bound holds; None: not yet decided, or there is none."""
+        """Decide the bound; None: not yet decided, or there is none."""
         if self.bound is None or not counts.trials:
             return None
         if self.method == "sprt":

@@ -51,6 +51,18 @@ class EstimateSettings(Settings):
     )
     passes: int = setting("For splitting: independent repetitions, whose spread gives the interval.", default=20,
                           at_least=2)  # fmt: skip
+    times: str | None = setting(
+        "For models: answer each query at these bounds of time too, a curve: FROM:TO:STEP or A,B,C.",
+        default=None,
+        absent="no curve",
+    )
+    vary: str | None = setting(
+        "For models: answer each query at other constants too, a table: NAME=FROM:TO:STEP or NAME=A,B,C; one or more.",
+        default=None,
+        absent="no table",
+    )
+    derivatives: bool = setting("For chains: by how much does each rate and weight change the answer?", default=False)
+    storm: bool = setting("For chains: ask Storm for a second opinion (pip install 'bbfalsify[storm]').", default=False)
     steps: int = setting("Most steps of a run; one that needs more counts as either.", default=1_000_000, at_least=1)
     horizon: float | None = setting(
         "For a system with a profile: how long a use lasts.",
@@ -91,6 +103,17 @@ class EstimateSettings(Settings):
         except ValueError:
             return False, math.nan
 
+    def _unread(self) -> Iterator[tuple[str, str]]:
+        """Values of a curve or a table that cannot be read."""
+        from bbfalsify.core.errors import UserError
+        from bbfalsify.engines.estimation.value_lists import combinations, numbers_of
+
+        for name, text, read in (("times", self.times, numbers_of), ("vary", self.vary, combinations)):
+            try:
+                _ = text and read(text)
+            except UserError as error:
+                yield name, str(error)
+
     def conflicts(self) -> Iterator[tuple[str, str]]:
         if not 0 < self._parsed[1] < 1:
             yield "precision", f"must be a number between 0 and 1, or 'relative 0.1'; found '{self.precision}'."
@@ -108,5 +131,10 @@ class EstimateSettings(Settings):
             yield "score", "is for models; of a system with a profile, robustness is the score."
         if self.horizon is not None and self.splitting == "restart":
             yield "splitting", "'restart' is for models; a system with a profile takes fixed_effort or adaptive."
+        if self.horizon is not None:
+            for name in ("times", "vary", "derivatives", "storm"):
+                if getattr(self, name):
+                    yield name, "is for models, not for a system with a profile."
+        yield from self._unread()
         if self.horizon is None and self.at_most is not None:
             yield "at_most", "is for a system with a profile; a query of a model has its own bound."

@@ -27,7 +27,7 @@ from bbfalsify.results.falsify_insights import SamplingCheck
 NOTICED = 0.05
 """Smallest part of the violations that changes the numbers beyond their intervals."""
 SHIFTED = 0.1
-"""Largest part of the findings that may have other actions: close to an action, a violation falls on either side."""
+"""Part of the findings (but one in any case) that may have other actions: close to an action, either side is hit."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _matters(check: SamplingCheck, uncertain: bool) -> bool:
     """
     certain = check.not_confirmed + check.violating
     if not uncertain:
-        shifted = check.moved > SHIFTED * check.findings
+        shifted = check.moved > max(1, SHIFTED * check.findings)
         return certain > 0 or shifted or check.closest_violating > NOTICED * check.violations
     changes = certain + check.moved + check.closest_violating
     return changes - check.by_chance > 2 * math.sqrt(changes + check.by_chance)

@@ -49,7 +49,7 @@ FAMILIES = {
     ),
     "fischer-faulty": Family(
         lambda n: protocols.fischer(n, faulty=True), 5, 2, _MUTUAL_EXCLUSION,
-        "the same, entering after x >= K instead of x > K",
+        "Fischer's mutual exclusion, faulty: entering after x >= K instead of x > K",
     ),
     "fischer-crowd": Family(
         protocols.fischer, 5, 2, "E<> P(1).cs && (forall (i : id_t) i != 1 imply P(i).wait)",
@@ -60,7 +60,8 @@ FAMILIES = {
         "stations on one wire that detect collisions, told one by one: can all have to try again at once?",
     ),
     "csma-cd-broadcast": Family(
-        lambda n: protocols.csma_cd(n, broadcast=True), 5, 2, _ALL_RETRY, "the same, all told by one signal"
+        lambda n: protocols.csma_cd(n, broadcast=True), 5, 2, _ALL_RETRY,
+        "stations on one wire that detect collisions, all told by one signal: can all have to try again at once?",
     ),
     "fddi": Family(
         protocols.fddi, 3, 2, "A[] forall (i : id_t) P(i).trt <= 2 * TTRT",
@@ -80,16 +81,18 @@ FAMILIES = {
         "leader election in a ring, priorities passed by channels: can it take long?",
     ),
     "leader-hops": Family(
-        protocols.leader_hops, 4, 2, "E<> elected && t >= LATE", "the same, priorities passed by a shared variable"
+        protocols.leader_hops, 4, 2, "E<> elected && t >= LATE",
+        "leader election in a ring, priorities passed by a shared variable: can it take long?",
     ),
     "gossip-masks": Family(
         gossip.by_masks, 6, 2, _ALL_KNOW, "gossiping girls, secrets as bit masks, calls by handshakes: all in time?"
     ),
     "gossip-table": Family(
-        gossip.by_table, 6, 2, _ALL_KNOW, "the same, secrets in a table of Booleans, merged by a function"
+        gossip.by_table, 6, 2, _ALL_KNOW,
+        "gossiping girls, secrets in a table of Booleans, merged by a function: all in time?",
     ),
     "gossip-exchange": Family(
-        gossip.by_exchange, 6, 2, _ALL_KNOW, "the same, an exchange that puts the calls through"
+        gossip.by_exchange, 6, 2, _ALL_KNOW, "gossiping girls, an exchange that puts the calls through: all in time?"
     ),
     "gossip-clusters": Family(
         gossip.by_masks, 6, 4, "E<> (forall (i : id_t) k[i] == (i < 2 ? 3 : ALL - 3))",
@@ -126,7 +129,7 @@ FAMILIES = {
     ),
     "sliding-window-right": Family(
         lambda n: untimed_protocols.sliding_window(n, faulty=False), 2, 1, "A[] not wrong",
-        "the same with one number more", never=True,
+        "frames numbered modulo one more than the window: an old frame is never taken for a new one", never=True,
     ),
     "lift": Family(
         untimed_protocols.lifts, 3, 3, "E<> exists (i : id_t) Lift(i).Error",
@@ -141,14 +144,16 @@ FAMILIES = {
         "Philips' audio control protocol, clocks wrong by 5 per cent: is every message understood?", never=True,
     ),
     "philips-audio-faulty": Family(
-        lambda n: audio.philips_audio(n, tolerance=6), 1, 1, "A[] not wrong", "the same, clocks wrong by 6 per cent"
+        lambda n: audio.philips_audio(n, tolerance=6), 1, 1, "A[] not wrong",
+        "Philips' audio control protocol, faulty: clocks wrong by 6 per cent",
     ),
     "audio-video": Family(
         audio.audio_video, 2, 1, _NOT_SPOILT,
         "Bang & Olufsen's bus: does every sender of a spoilt frame detect the collision?", never=True,
     ),
     "audio-video-faulty": Family(
-        lambda n: audio.audio_video(n, faulty=True), 2, 2, _NOT_SPOILT, "the same, senders listen too early"
+        lambda n: audio.audio_video(n, faulty=True), 2, 2, _NOT_SPOILT,
+        "Bang & Olufsen's bus, faulty: senders listen too early to detect every collision",
     ),
     "difficult-b8": Family(lambda n: difficult.b8(), 1, 1, "E<> P.Goal", "figure B.8: difficult for all"),
 }  # fmt: skip

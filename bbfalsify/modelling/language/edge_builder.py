@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary
+from bbfalsify.modelling.language.matched_channels import LARGE, OpenEdge, Unmatched
 from bbfalsify.modelling.language.model_text import BranchText, EdgeText
+from bbfalsify.modelling.language.resolve_access import chain
+from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Frame, Scope
 from bbfalsify.modelling.language.statements import StatementResolver
 from bbfalsify.modelling.language.storage import element_suffix
 from bbfalsify.modelling.language.template_resolver import TemplateResolver
-from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Statement
+from bbfalsify.modelling.language.typed_symbols import ChannelSymbol, Symbol, Type, VariableSymbol
+from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Quantifier, Statement
 from bbfalsify.modelling.network.network import Branch, Edge
-from bbfalsify.modelling.network.visit import reads_clock
+from bbfalsify.modelling.network.visit import reads_clock, subexpressions
 from bbfalsify.records.documents import Text
 
 
@@ -31,11 +36,45 @@ class EdgeBuilder(TemplateResolver):
             selections = self.assembly.parse(text.select, "selects", "select")
             if selections is None:
                 return
-            scopes = self.bindings(selections, self.resolver(text.select, Context("select")))
+            resolver = self.resolver(text.select, Context("select"))
+            indices = self.matched_indices(text)
+            matched = [selection for selection in selections if selection.name in indices]
+            resolver.scope = self.hidden_names(matched, resolver)
+            scopes = self.bindings(tuple(s for s in selections if s not in matched), resolver)
         for scope in scopes:
             found = self.edge(text, source or 0, [target or 0 for target in targets], scope)
             if source is not None and None not in targets:
                 yield from found
+
+    def matched_indices(self, text: EdgeText) -> set[str]:
+        """The names that are indices of a large array of handshake channels; none if it is to be unfolded."""
+        node = None if text.sync is None else self.assembly.parse(text.sync, "sync", "sync")
+        if node is None or not self.assembly.matching or node.sends is None:
+            return set()
+        base, steps = chain(node.channel)
+        symbol = self.scope.find(base.name) if isinstance(base, tree.Name) else None
+        if not isinstance(symbol, ChannelSymbol) or not self.is_matched(symbol):
+            return set()
+        indices = [step.index for step in steps if isinstance(step, tree.Index)]
+        return {index.name for index in indices if isinstance(index, tree.Name)}
+
+    def is_matched(self, symbol: ChannelSymbol) -> bool:
+        large = len(symbol.type.dimensions) > 1 and symbol.type.size >= LARGE
+        return self.assembly.matching and large and not self.assembly.channels[symbol.first].broadcast
+
+    def hidden_names(self, selections: Sequence[tree.Selection], resolver: ExpressionResolver) -> Scope:
+        """A scope in which selected names are variables of this process."""
+        symbols: dict[str, Symbol] = {}
+        for selection in selections:
+            type_ = resolver.type_of(selection.type)
+            if type_ is None or type_.values is None:
+                raise Unmatched  # unfolding reports the problem
+            ranged = Type(Kind.INT, type_.values.start, type_.values.stop - 1)
+            key = selection.name, ranged.low, ranged.high
+            if key not in self.hidden:
+                self.hidden[key] = self.assembly.add_hidden(self.name, selection.name, ranged)
+            symbols[selection.name] = VariableSymbol(selection.name, ranged, self.hidden[key], line=0)
+        return Scope(resolver.scope, symbols)
 
     def check_action(self, text: EdgeText) -> None:
         if text.sync is not None:
@@ -72,6 +111,15 @@ class EdgeBuilder(TemplateResolver):
         if text.sync is None:
             default = f"{text.source}->{'|'.join(dict.fromkeys(branch.target for branch in text.branches))}"
             return [made(guard, None, False, text.action or default)]
+        opened = self.open_channel(text, scope, frame)
+        if opened is not None:
+            symbol, indices, sending = opened
+            known = [s for _, s in scope.all() if isinstance(s, VariableSymbol)]
+            kept = [s for s in known if s.type.kind is Kind.INT and s.slot in self.hidden.values()]
+            hidden = {s.slot: (s.type.low, s.type.high) for s in kept}
+            plain = made(guard, symbol.first, sending, symbol.name)
+            parts = {part.name: getattr(plain, part.name) for part in fields(plain)}
+            return [OpenEdge(**parts, indices=indices, dimensions=symbol.type.dimensions, hidden=hidden)]
         edges: list[Edge] = []
         for full_guard, channel, sends in self.synchronisations(text, guard, scope, frame):
             name = self.assembly.channels[channel].name
@@ -84,6 +132,21 @@ class EdgeBuilder(TemplateResolver):
             elif partners:
                 edges.append(made(full_guard, channel, partners[0] == self.name, name))
         return edges
+
+    def open_channel(
+        self, text: EdgeText, scope: Scope, frame: Frame
+    ) -> tuple[ChannelSymbol, tuple[Expression, ...], bool] | None:
+        """Array, indices and direction of a synchronisation that is matched pair by pair; None for others."""
+        assert text.sync is not None
+        node: tree.Synchronisation | None = self.assembly.parse(text.sync, "sync", "sync")
+        if node is None or not self.assembly.matching or node.sends is None:
+            return None
+        found = self.resolver(text.sync, Context("sync", frame), scope).channel(node.channel)
+        if found is None or not self.is_matched(found[0]):
+            return None
+        if any(isinstance(index, Quantifier) for e in found[1] for index in subexpressions(e)):
+            raise Unmatched  # the guard's frame would be shared
+        return found[0], tuple(found[1]), node.sends
 
     def partners(self, sync: Text, channel: int) -> list[str]:
         """The processes of a synchronisation without ! and ?; none after reporting a problem."""

@@ -15,6 +15,7 @@ from bbfalsify.core.errors import Place, UserError
 from bbfalsify.modelling.language.builtin_functions import language_scope
 from bbfalsify.modelling.language.declarations import Declarer
 from bbfalsify.modelling.language.initial_draws import with_initial_draws
+from bbfalsify.modelling.language.matched_channels import Unmatched, with_matched_channels
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.phase_delays import expand_phases
 from bbfalsify.modelling.language.priority_levels import with_priorities
@@ -33,7 +34,14 @@ from bbfalsify.records.documents import Text
 def assemble(model: ModelText) -> tuple[Network, Assembly]:
     """Build the network; it is complete if there are no `problems` in the assembly."""
     expand_phases(model)
-    assembly = Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs, notes=model.notes)
+    try:
+        return _assembled(model, matching=model.channel_priorities is None and model.process_priorities is None)
+    except Unmatched:
+        return _assembled(model, matching=False)
+
+
+def _assembled(model: ModelText, *, matching: bool) -> tuple[Network, Assembly]:
+    assembly = Assembly(model.as_uppaal, model.system_outputs, matching, notes=model.notes)
     scope = Scope(language_scope())
     for text in model.declarations:
         declarations, unread = assembly.parse_declarations(text)
@@ -42,6 +50,8 @@ def assemble(model: ModelText) -> tuple[Network, Assembly]:
     for template in model.templates:
         parse_everything(assembly, template)
     processes = with_initial_draws(ProcessInstances(model, assembly, scope).build(), assembly.initial_draws)
+    if matching:
+        processes = with_matched_channels(processes, assembly)
     network = Network(
         name=model.name,
         variables=tuple(assembly.variables),

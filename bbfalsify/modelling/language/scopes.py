@@ -20,7 +20,7 @@ from bbfalsify.modelling.language.typed_symbols import (
     VariableSymbol,
 )
 from bbfalsify.modelling.network.expressions import Assign, Bound, Function, Kind, Read
-from bbfalsify.modelling.network.network import Channel, Network, Variable
+from bbfalsify.modelling.network.network import HIDDEN, Channel, Network, Variable
 from bbfalsify.records.documents import Text
 
 
@@ -74,6 +74,8 @@ class Assembly:
     as_uppaal: bool = False
     """An integer is a condition (not zero), a Boolean counts as 0 or 1, and `int` alone is int[-32768,32767]."""
     system_outputs: frozenset[str] = frozenset()
+    matching: bool = False
+    """Large arrays of channels are matched pair by pair (`matched_channels`)."""
     alphabets: dict[int, list[str]] = field(default_factory=dict)
     """Channel → the processes that synchronise on it without ! and ?."""
     problems: list[Problem] = field(default_factory=list)
@@ -139,6 +141,11 @@ class Assembly:
         origins = type_.origins if any(type_.origins) else ()
         self.variables.append(Variable(name, kind, slot, type_.size, type_.dimensions, low, high, initial, origins))
         return slot
+
+    def add_hidden(self, process: str, name: str, type_: Type) -> int:
+        """Reserve a slot for a selected name, which no text can mention; it is 0 between transitions."""
+        around = replace(type_, low=min(type_.low, 0), high=max(type_.high, 0))
+        return self.add_variable(f"{process}.{HIDDEN}{name}", around, (0,))
 
     def slot_of_constants(self, symbol: ConstantSymbol) -> int:
         """The slot of a constant array, which is part of the state only if some index is not constant."""

@@ -25,6 +25,8 @@ class TemplateResolver:
         self.name = name
         self.rates: list[tuple[int, str, Place]] = []
         """(slot, clock, place) of every rate, to compare with other processes."""
+        self.hidden: dict[tuple[str, int, int], int] = {}
+        """Slots of selected names whose values follow from the partner, by name and range."""
         self.numbers = {location.name: number for number, location in enumerate(template.locations)}
 
     def number(self, name: str, place: Place, what: str = "location") -> int | None:

@@ -30,6 +30,9 @@ from itertools import product, repeat
 
 from bbfalsify.modelling.network.expressions import Expression, Function, Kind, Statement
 
+HIDDEN = "select "
+"""Begins the names of variables that only stand for a selected value during a transition."""
+
 
 @dataclass(frozen=True)
 class Variable:

@@ -18,6 +18,7 @@ from bbfalsify.reporting.terminal.reach import stumbled
 from bbfalsify.results.query_rows import TraceRow, TracesResult
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
+from bbfalsify.results.verify_result import VerifyRow
 
 MOST_ACTIONS = 30
 """Actions of a group's shortest trace that its line shows."""
@@ -78,11 +79,14 @@ def trace_facts(row: TraceRow) -> list[tuple[str, str]]:
 
 
 def _query(row: TraceRow, facts: list[tuple[str, str]]) -> dict[str, Any]:
+    badges = outcome_badges(row.outcome, row.expected)
+    if isinstance(row, VerifyRow):  # a proof is more than "not falsified"
+        badges[0] = badge(row.outcome, row.verdict)
     return {
         "id": row.id,
         "text": row.text,
         "query": row.query,
-        "badges": outcome_badges(row.outcome, row.expected),
+        "badges": badges,
         "verdict": row.in_words.removeprefix(f"{row.query}: "),
         "facts": facts,
         "notes": list(stumbled(row)) if isinstance(row, QueryResult) else [],

@@ -76,7 +76,7 @@ def cause_lines(row: CheckedRequirement, width: int, *, everything: bool = False
         yield from textwrap.wrap(f"   by {'; '.join(words if everything else words[:MOST_WORDS])}", width,
                                  subsequent_indent="      ")  # fmt: skip
     if len(row.causes) > len(shown):
-        yield f"… and {len(row.causes) - len(shown)} more causes: -v"
+        yield f"… and {len(row.causes) - len(shown)} more cause{'s' * (len(row.causes) - len(shown) != 1)}: -v"
     if not all(all(cause.observed) for cause in shown):
         yield "* the learned machine says so; this word was not executed"
 

@@ -21,7 +21,8 @@ from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TraceSt
 from bbfalsify.engines.reachability.endless_runs import Endings
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, parse_asked, parse_query
 from bbfalsify.modelling import Network
-from bbfalsify.modelling.network.network import Variable
+from bbfalsify.modelling.network.effects import EffectAnalysis
+from bbfalsify.modelling.network.network import HIDDEN, Variable
 from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 from bbfalsify.records.json_files import read_json, write_atomically
@@ -55,11 +56,19 @@ def trace_json(network: Network, trace: ConcreteTrace) -> dict[str, Any]:
                 p.name: p.locations[here].name for p, here in zip(network.processes, trace.end.locations, strict=True)
             },
             "variables": {
-                **{v.name: _values(trace.end.integers[v.slot : v.slot + v.size]) for v in integers},
+                **{v.name: _values(trace.end.integers[v.slot : v.slot + v.size]) for v in _changing(network, integers)},
                 **{v.name: _values([float(r) for r in trace.end.reals[v.slot : v.slot + v.size]]) for v in reals},
             },
         },
     }
+
+
+def _changing(network: Network, integers: list[Variable]) -> list[Variable]:
+    """The variables that some update writes: tables of constants would hide them."""
+    updates = [u for p in network.processes for e in p.edges for b in e.branches for u in b.updates]
+    written = EffectAnalysis(network.functions).statements(updates).writes
+    shown = [v for v in integers if HIDDEN not in v.name]
+    return [v for v in shown if any(("i", slot) in written for slot in range(v.slot, v.slot + v.size))]
 
 
 def _by_element(variables: Sequence[Variable], values: Sequence[Any]) -> dict[str, Any]:

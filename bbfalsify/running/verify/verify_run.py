@@ -90,7 +90,7 @@ class VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
 
 
 def _interrupted(far: StatesExplored) -> str:
-    """What is known of an exploration that was stopped."""
+    """Say how far an exploration was that was stopped."""
     waiting = f", {far.waiting:,} waiting" if far.waiting else ""
     return (
         f"interrupted; no target among {far.states:,} states explored (depth {far.depth}{waiting}): nothing is proved"

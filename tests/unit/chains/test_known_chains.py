@@ -161,3 +161,10 @@ def test_every_example_answers_its_queries():
         for query in queries:
             answer = answer_csl(explore_chain(network), query.text)
             assert answer.value is not None and math.isfinite(answer.value)
+
+
+@pytest.mark.slow
+def test_storm_decides_bounds_as_we_do():
+    assert storm_is_installed(), "pip install '.[storm]'"
+    assert ask_storm(chain("hubble"), "P<=1e-3 [ F<=10 crash ]") is True
+    assert ask_storm(chain("hubble"), "P<=1e-4 [ F<=10 crash ]") is False

@@ -16,7 +16,8 @@ def test_runs_are_counted_before_anything_is_left_out():
 
 def test_the_middle_is_left_out_and_the_end_stays():
     word = tuple(f"a{i}" for i in range(10, 40))
-    assert shorten_word(word, 20) == "a10·a11·…·a38·a39"
+    assert shorten_word(word, 20) == "a10·a11·…26…·a38·a39"
+    assert shorten_word(word, 19) == "a10·a11·…·a38·a39"
 
 
 def test_a_single_long_action_keeps_its_end():

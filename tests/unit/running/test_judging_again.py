@@ -151,5 +151,6 @@ def test_violations_close_to_an_action_refine_only_where_they_are_many():
     counts = {"findings": 10, "not_confirmed": 0, "moved": 1, "passing": 10, "violating": 0, "closest": 9}
     check = SamplingCheck(period=0.1, finer=0.01, closest_violating=0, violations=100, by_chance=0, **counts)
     assert not _matters(check, uncertain=False)
+    assert not _matters(replace(check, findings=3), uncertain=False)
     assert _matters(replace(check, moved=2), uncertain=False)
     assert _matters(replace(check, not_confirmed=1), uncertain=False)
