@@ -12,6 +12,9 @@ NOT_ESTIMATED = "not estimated"
 NONE_SEEN = "none seen"
 """Part of the method of an estimate without a single hit: only its upper limit rests on evidence."""
 
+AT_LEAST = "at least"
+"""Part of the method of an estimate of a part: the whole is at least as probable."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -29,6 +32,10 @@ class Estimate:
     @property
     def none_seen(self) -> bool:
         return NONE_SEEN in self.method
+
+    @property
+    def at_least(self) -> bool:
+        return AT_LEAST in self.method
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Estimate:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bbfalsify.reporting.drawing.svg import Line, plot
 from bbfalsify.reporting.exports.recordings import csv_text
+from bbfalsify.results.svg import Line, plot
 from bbfalsify.running.simulate import SampledWalk, Walkable
 
 MOST_PANELS = 8

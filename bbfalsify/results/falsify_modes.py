@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
+from bbfalsify.core.confirmation import ConfirmedTrace
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.records.stored import Stored
+from bbfalsify.records.stored import Stored, member
 from bbfalsify.results.falsify_insights import Swap
+from bbfalsify.results.pictures import Picture
+
+
+class TypicalUse(Protocol):
+    """The counterexample that shows a mode (a `RankedCounterexample`)."""
+
+    @property
+    def actions(self) -> tuple[str, ...]: ...
+
+    @property
+    def trace(self) -> ConfirmedTrace | None: ...
+
+    def plot(self) -> Picture: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +43,10 @@ class FailureMode(Stored):
     """Part of all known violations of the requirement."""
     counterexamples: tuple[int, ...] = ()
     """Ranks of the rows that show it."""
-    typical: str | None = None
+    typical_file: str | None = member("typical", default=None)
     """File of the most probable of them."""
+    typical: TypicalUse | None = member(None, default=None, repr=False, compare=False)
+    """The most probable of them; None where no row shows the mode."""
     avoided_by: str | None = None
     """The nearest use that passes, which differs in one delay, value or action; None where none was found."""
     path: tuple[int, ...] = ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from bbfalsify.results.falsify_insights import (
 from bbfalsify.results.falsify_modes import FailureMode, PastRun, Unseen
 from bbfalsify.results.mode_words import explanation, mode_texts, violation_sentence
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
+from bbfalsify.results.pictures import Picture, trace_picture
 from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 from bbfalsify.results.self_check import Meetings, SelfCheck, note_line
 
@@ -114,6 +115,10 @@ class RankedCounterexample(EstimatedWord, CounterexampleRow):
 
     trace: ConfirmedTrace | None = member(None, default=None, repr=False, compare=False)
     """Arrays of the run that confirmed it; None for results that were read from a file."""
+
+    def plot(self) -> Picture:
+        """Draw the run that confirmed it."""
+        return trace_picture(f"{self.requirement} #{self.rank} {'·'.join(self.actions)}", [("", self.trace)])
 
     @property
     def share(self) -> float | None:
@@ -225,6 +230,20 @@ class FalsificationResult(RunResult):
     sampling: SamplingResult | None = None
     self_check: SelfCheck | None = None
     """Estimates that contradict what walks under the profile's law met."""
+
+    def __post_init__(self) -> None:
+        rows = {(row.requirement, row.rank): row for row in self.counterexamples}
+        shown = ((mode, rows.get((mode.requirement, next(iter(mode.counterexamples), 0)))) for mode in self.modes)
+        object.__setattr__(self, "modes", tuple(replace(mode, typical=row) for mode, row in shown))
+
+    def plot(self, requirement: str | None = None) -> Picture:
+        """Draw a typical use of each failure mode of a requirement, by default of the first that was violated."""
+        violated = [row.id for row in self.requirements if self.listed(row.id)]
+        chosen = requirement or next(iter(violated), "")
+        uses = [(f"mode {mode.rank}", mode.typical.trace) for mode in self.modes_of(chosen) if mode.typical is not None]
+        uses = uses or [(f"#{row.rank}", row.trace) for row in self.listed(chosen)]
+        said = next((row.text or row.stl for row in self.requirements if row.id == chosen), "no violation")
+        return trace_picture(f"{chosen} {said}".strip(), uses, self.units)
 
     @property
     def smc(self) -> Estimate | None:

@@ -26,7 +26,7 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk, compile_network, stochastic_walks
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.reporting.drawing import svg
+from bbfalsify.results import svg
 from bbfalsify.running.judge import RequirementsJudge
 
 WINDOW = 24.0

@@ -11,16 +11,22 @@ import numpy as np
 import pytest
 
 from bbfalsify import check
+from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.reachability.settings import ReachSettings
+from bbfalsify.engines.verification.settings import VerifySettings
 from bbfalsify.examples.models import named_model
 from bbfalsify.records import checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.running import Execution
-from bbfalsify.running.query_run import Question, answer_all
+from bbfalsify.running.estimate.closed_loop import estimate_use
+from bbfalsify.running.estimate.estimate_run import EstimateRun
+from bbfalsify.running.query_run import Question, QuestionRun, answer_all
 from bbfalsify.running.reach import team
 from bbfalsify.running.reach.reach_run import ReachRun
-from tests.hostile.test_kills import killed_after
+from bbfalsify.running.verify.verify_run import VerifyRun
+from tests import heater
+from tests.hostile.test_kills import REQUIREMENT, heater_system, killed_after
 from tests.hostile.test_kills import run as run_falsify
 from tests.support.machines import random_machine
 
@@ -36,21 +42,61 @@ def run_check_within_a_budget(directory: Path) -> None:
     check(BOX, FORMULAS, max_states=23, seed=3, max_queries=500, directory=directory)
 
 
-def run_reach(directory: Path) -> None:
-    network, family = named_model("fischer-faulty:6")
+def ask_model(kind: type[QuestionRun], example: str, queries: list[str], settings: Any, directory: Path) -> None:
+    network, _ = named_model(example)
+    questions = [Question(f"Q{number}", "", query) for number, query in enumerate(queries, 1)]
     answer_all(
-        ReachRun,
+        kind,
         network,
-        [Question("Q1", "", family.query), Question("Q2", "", "E<> deadlock")],
-        about={"example": "fischer-faulty:6"},
-        settings=ReachSettings(heuristic="portfolio", trace="shortest", timeout=None, walks=2200),
+        questions,
+        about={"example": example},
+        settings=settings,
         seed=4,
         execution=Execution(jobs=2),
         recording=Recording(None, directory),
     )
 
 
-RUNS = {"falsify": run_falsify, "check": run_check, "budget": run_check_within_a_budget, "reach": run_reach}
+def run_reach(directory: Path) -> None:
+    settings = ReachSettings(heuristic="portfolio", trace="shortest", timeout=None, walks=2200)
+    _, family = named_model("fischer-faulty:6")
+    ask_model(ReachRun, "fischer-faulty:6", [family.query, "E<> deadlock"], settings, directory)
+
+
+def run_verify(directory: Path) -> None:
+    _, family = named_model("fischer:9")
+    queries = [family.query, "A[] not deadlock", "E<> P(1).cs"]
+    ask_model(VerifyRun, "fischer:9", queries, VerifySettings(heuristic="bfs", walks=0), directory)
+
+
+def run_estimate(directory: Path) -> None:
+    """One answer from the chain, two from simulations."""
+    queries = ["P=? [ F<=100 sleep ]", "Pr[<=20] (<> sleep)", "P=? [ !sleep U[0,2.7] sleep ]"]
+    settings = EstimateSettings(method="clopper_pearson", runs=20_000)
+    ask_model(EstimateRun, "hubble", queries, settings, directory)
+
+
+def run_estimate_of_use(directory: Path) -> None:
+    estimate_use(
+        heater_system,
+        heater.profile(),
+        [REQUIREMENT],
+        EstimateSettings(horizon=20, runs=2000, method="wilson"),
+        seed=3,
+        execution=Execution(jobs=2),
+        recording=Recording(None, directory),
+    )
+
+
+RUNS = {
+    "falsify": run_falsify,
+    "check": run_check,
+    "budget": run_check_within_a_budget,
+    "reach": run_reach,
+    "verify": run_verify,
+    "estimate": run_estimate,
+    "use": run_estimate_of_use,
+}
 _PLACES = ("run_directory", "file", "typical", "model", "seconds", "trace", "checksum")
 
 
@@ -92,7 +138,7 @@ def kill_and_resume(run: Callable[[Path], None], folder: Path, kills: int, seed:
     return hits
 
 
-@pytest.mark.parametrize("engine", ["check", "budget", "reach"])
+@pytest.mark.parametrize("engine", [engine for engine in RUNS if engine != "falsify"])
 def test_killed_twice(engine, often, tmp_path):
     assert kill_and_resume(RUNS[engine], tmp_path / engine, kills=2, seed=1) == 2
 
@@ -100,5 +146,5 @@ def test_killed_twice(engine, often, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", RUNS)
 def test_killed_fifteen_times(engine, often, tmp_path):
-    """Sixty kills over all engines."""
+    """More than a hundred kills over all engines."""
     assert kill_and_resume(RUNS[engine], tmp_path / engine, kills=15, seed=2) == 15

@@ -38,7 +38,8 @@ MOST_ROUNDS = 30
 """Rounds of training after which a goal that is never met is given up."""
 LEAST = 0.05
 """Share of the uniform law in every histogram."""
-FEW, HEAVY = 100, 0.5
+FEW, HEAVY, LARGEST = 100, 0.5, 0.02
+"""Warnings: effective samples, Hill's index, and the share that the largest weight may have of their sum."""
 RELATIVE, MOST_RUNS = 0.1, 1_000_000
 
 
@@ -90,7 +91,7 @@ class ImportanceSampling:
     beside: float = 0.0
     """A probability that the result is added to: the precision is a share of both together."""
     trusted: bool = True
-    """False where the weights have heavy tails."""
+    """False where few weights make the sum."""
     said: list[str] = field(default_factory=list)
     effective: float = 0.0
     """Effective sample size of the runs that met the goal."""
@@ -180,8 +181,8 @@ class ImportanceSampling:
             return
         largest = np.sort(weighted)[-max(20, int(3 * np.sqrt(len(weighted)))) :]
         index = float(np.log(largest / largest[0]).mean())
+        self.trusted = bool(weighted.max() <= LARGEST * weighted.sum())
         if index > HEAVY:
-            self.trusted = False
             self.said.append(
                 f"heavy tails: the largest weights fall off slowly (Hill {index:.2f}, at most {HEAVY:g} is safe); "
                 "the interval may be too narrow"

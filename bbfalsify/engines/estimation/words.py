@@ -12,11 +12,11 @@ by importance sampling, unless none is met: then the sum is called "at least".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bbfalsify.core.budget import BudgetSpent
-from bbfalsify.core.estimate import NOT_ESTIMATED, Estimate
+from bbfalsify.core.estimate import AT_LEAST, NOT_ESTIMATED, Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation import splitting as passes
 from bbfalsify.engines.estimation.importance import ImportanceSampling, TiltedSource
@@ -78,9 +78,16 @@ class Words:
         if not self.parts:
             self.said += rest.said
             return remainder
-        return self._sum(remainder, rest)
+        return self._sum(remainder, rest.said)
 
-    def _sum(self, remainder: Estimate, rest: ImportanceSampling) -> Estimate:
+    def sum_over(self, words: Sequence[Key]) -> Estimate | None:
+        """The probability of these words alone, which is at least so much; None where none of them is seen."""
+        found = ((word, self._word(word)) for word in words)
+        self.parts = {word: part for word, part in found if not part.none_seen}
+        unknown = Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, 0)
+        return self._sum(unknown, ()) if self.parts else None
+
+    def _sum(self, remainder: Estimate, said: Sequence[str]) -> Estimate:
         known, unknown = list(self.parts.values()), remainder.method == NOT_ESTIMATED
         if unknown:
             self.said.append("violations with other words were not estimated: at least")
@@ -88,12 +95,12 @@ class Words:
             self.said.append(f"no use with another word violated: at least; those are at most {remainder.high:.2g}")
         else:
             known.append(remainder)
-            self.said += [f"other words: {warning}" for warning in rest.said]
+            self.said += [f"other words: {warning}" for warning in said]
         value = sum(part.value for part in known)
         low = value - math.hypot(*(part.value - part.low for part in known))
         high = value + math.hypot(*(part.high - part.value for part in known))
         at_least = unknown or remainder.none_seen
-        method = f"sum over {len(self.parts)} words" + (", at least" if at_least else " and the remainder")
+        method = f"sum over {len(self.parts)} words" + (f", {AT_LEAST}" if at_least else " and the remainder")
         return Estimate(value, max(0.0, low), min(1.0, high), self.confidence, method, self.simulations)
 
     def _word(self, word: Key) -> Estimate:

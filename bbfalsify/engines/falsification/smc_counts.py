@@ -138,11 +138,15 @@ class Progress:
         tally = self.tallies[requirement] if self.tallies else Tally()
         probability, share, unknown = options.stopping.estimate(counts), None, ""
         if found_probability is not None and requirement in self.tilted:
-            probability = _at_least(self.tilted[requirement], found_probability)
-            share = share_explained(found_probability, probability)
+            tilted = self.tilted[requirement]
+            if tilted.at_least:
+                probability, unknown = tilted, "only its own words were met"
+            else:
+                probability = _at_least(tilted, found_probability)
+                share = share_explained(found_probability, probability)
         elif found_probability is not None:
             share, unknown = _explained(found_probability, probability, counts.hits)
-        if found_probability is not None and unknown and found_probability.low > 0:
+        if found_probability is not None and unknown and found_probability.low > 0 and not probability.at_least:
             probability = bounded_by_part(probability, found_probability)
         met = {key: count for key, count in tally.keys.items() if count}
         keys = None if found is None else list(dict.fromkeys(found))

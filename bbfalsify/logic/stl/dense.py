@@ -69,15 +69,15 @@ def sample_ticks(times, ticks):
 
 
 @jit
-def atom_pieces(pieces, out, ticks, margins, truths, quantity):
+def atom_pieces(pieces, out, ticks, margins, truths, begin, quantity):
     n = len(ticks)
     count = NONE
     if quantity == 0:
         for i in range(n):
-            count = push(pieces, out, count, 2 * ticks[i], margins[i], FLAT)
+            count = push(pieces, out, count, 2 * ticks[i], margins[begin + i], FLAT)
         return count
     for i in range(n):
-        if truths[i] == (quantity == 1):
+        if truths[begin + i] == (quantity == 1):
             count = push(pieces, out, count, 2 * ticks[i], 0.0, RISING)
         else:
             count = push(pieces, out, count, 2 * ticks[i], np.inf, FLAT)
@@ -85,10 +85,11 @@ def atom_pieces(pieces, out, ticks, margins, truths, quantity):
 
 
 @jit
-def evaluate(ticks, scale, margins, truths, program, seldom):
+def evaluate(ticks, scale, margins, truths, begin, program, seldom):
     """Compute all needed quantities: their pieces and, per operation and quantity, the first piece and the count.
 
-    Until, since and windows of the past are compiled where `seldom` is not None; see `Program.seldom`.
+    Margins and truths of the trace are those from `begin` on.  Until, since and windows of the past are compiled where
+    `seldom` is not None; see `Program.seldom`.
     """
     op, left, right, lower, upper, need = program
     size = len(op)
@@ -124,7 +125,7 @@ def evaluate(ticks, scale, margins, truths, program, seldom):
             made = np.int64(0)
             plain = quantity != 1  # robustness and false_at: `and` is the minimum; true_at: the maximum
             if kind == _ATOM:
-                made = atom_pieces(pieces, top, ticks, margins[a], truths[a], quantity)
+                made = atom_pieces(pieces, top, ticks, margins[a], truths[a], begin, quantity)
             elif kind == _TRUTH:
                 made = push(pieces, top, NONE, NONE, np.inf if (a == 1) == plain else -np.inf, FLAT)
             elif kind == _NOT:
@@ -179,9 +180,7 @@ def judge_dense(times, offsets, margins, truths, program, seldom, root, trigger,
         own = times[begin:end]
         ticks = np.empty(len(own), np.int64)
         scale = sample_ticks(own, ticks)
-        (_, consts, _), first, _ = evaluate(
-            ticks, scale, margins[:, begin:end].copy(), truths[:, begin:end].copy(), program, seldom
-        )
+        (_, consts, _), first, _ = evaluate(ticks, scale, margins, truths, begin, program, seldom)
         # At key 0 a line has the value of its constant.
         for quantity in range(3):
             found[i, quantity] = consts[first[root, quantity]]
@@ -193,6 +192,6 @@ def robustness_dense(times, margins, truths, program, seldom, root):
     """Return the pieces of the root's robustness: (keys, values, ticks per unit, last tick)."""
     ticks = np.empty(len(times), np.int64)
     scale = sample_ticks(times, ticks)
-    (keys, consts, _), first, count = evaluate(ticks, scale, margins, truths, program, seldom)
+    (keys, consts, _), first, count = evaluate(ticks, scale, margins, truths, 0, program, seldom)
     begin, end = first[root, 0], first[root, 0] + count[root, 0]
     return keys[begin:end].copy(), consts[begin:end].copy(), scale, ticks[-1]

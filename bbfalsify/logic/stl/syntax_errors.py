@@ -75,6 +75,9 @@ def explain(
         return f"'{before}[t]' is written '{before}' here", before, {}
     if last == "FUNCTION":
         return f"the function '{before}' needs its argument in parentheses", before, {}
+    if last == "SIGNAL" and token.type == "COLON" and number == 1:
+        instead = "LTL is about symbols, for 'bbfalsify check'; here is STL" if before == "ltl" else "give it alone"
+        return f"a formula does not begin with '{before}:'; {instead}", before, {}
     if last == "SIGNAL" and token.type == "LPAR":
         return _not_a_function(before, signals)
     if token.type == "$END" and opening is not None:

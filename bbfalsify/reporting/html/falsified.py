@@ -50,12 +50,12 @@ def falsified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any
         "several": len(result.requirements) > 1,
         **modes_section(result),
         "notes": [
-            *result.notes,
-            *sampling_lines(result.sampling),
+            *(note for note in result.notes if note not in result.list_notes),
             *store_lines(result),
             *unmet_lines(result),
             *details.notes,
         ],
+        "list_notes": [*result.list_notes, *sampling_lines(result.sampling)],
         "rows": _rows(result),
         "keys": [_keys(row) for row in result.counterexamples],
         "statuses": sorted({word for row in result.counterexamples for word in _states(row)}),
@@ -97,6 +97,7 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
         facts.append(("any violation, by the list and plain simulation", between))
     elif plain is not None:
         how = "importance sampling" if by_tilts(row) else "plain simulation"
+        how += ", at least" if plain.probability.at_least else ""
         facts.append((f"any violation, by {how}", _estimate(plain.probability)))
     if plain is not None and plain.share_unknown:
         facts.append(("share that the list explains", f"unknown ({plain.share_unknown})"))

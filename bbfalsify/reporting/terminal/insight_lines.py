@@ -183,7 +183,7 @@ def time_plot(title: str, row: RequirementResult, found: Sequence[RankedCountere
     """An SVG: how probable a first violation is in each bin and by the end of it; None where nothing was violated."""
     import numpy as np
 
-    from bbfalsify.reporting.drawing.svg import Line, plot
+    from bbfalsify.results.svg import Line, plot
 
     if row.time_to_violation is None:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,8 @@ def checked_arguments(
         problems.append(Problem(f"a system is needed, not {type(system).__name__}; decorate a function with @system."))
     used = _profile(profile, problems)
     read = _requirements(system, requirements, problems)
-    if not (math.isfinite(horizon) and horizon >= 0):
-        problems.append(Problem(f"the horizon must be finite and not negative, found {horizon}."))
+    if not (isinstance(horizon, Real) and math.isfinite(horizon) and horizon >= 0):
+        problems.append(Problem(f"the horizon must be finite and not negative, found {horizon!r}."))
     if problems or used is None:
         raise UserError(problems)
     return used, read

@@ -73,7 +73,7 @@ class Naming:
                     precision=mode.precision,
                     share=mode.share,
                     counterexamples=own,
-                    typical=files.get(own[0]) if own else None,
+                    typical_file=files.get(own[0]) if own else None,
                     avoided_by=self.avoided[requirement].get(mode.pattern),
                     path=_path(usage, mode.rows[0]) if own else (),
                     rank_changes=self.swaps[requirement].get(mode.pattern),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.importance import FEW, RELATIVE, ImportanceSampling
 from bbfalsify.engines.estimation.tilted_uses import TiltedUses
 from bbfalsify.engines.estimation.uses import JudgedUses
+from bbfalsify.engines.estimation.words import MOST_WORDS, Key, Words
 from bbfalsify.engines.falsification.smc import SmcOptions
 from bbfalsify.engines.falsification.usage import Usage
 
@@ -17,10 +20,12 @@ LEAST, MOST = 50, 1000
 """Uses in each round of training."""
 
 
-def rare_total(ask: Ask, usage: Usage, requirement: int, options: SmcOptions, seeds: SeedTree) -> Estimate | None:
+def rare_total(
+    ask: Ask, usage: Usage, requirement: int, options: SmcOptions, seeds: SeedTree, listed: Sequence[Key] = ()
+) -> Estimate | None:
     """How probable any violation is, by at most as many uses as plain simulation may take; None where it stays unknown.
 
-    An estimate whose weights have heavy tails is not told.
+    An estimate whose weights have heavy tails is not told; then the listed words are summed, which is at least so much.
     """
     most = options.simulations or 20 * MOST
     uses = JudgedUses(ask, usage, requirement, f"rare/{requirement}")
@@ -29,5 +34,10 @@ def rare_total(ask: Ask, usage: Usage, requirement: int, options: SmcOptions, se
         most, lambda: True,
     )  # fmt: skip
     found = sampling.estimate()
-    heavy = any("heavy tails" in warning for warning in sampling.said)
-    return None if found.none_seen or heavy or sampling.effective < FEW else found
+    if not found.none_seen and sampling.trusted and sampling.effective >= FEW:
+        return found
+    of_words = Words(
+        JudgedUses(ask, usage, requirement, f"rare/{requirement}/listed"), seeds.child("listed"), options.confidence,
+        options.relative or RELATIVE, min(MOST, max(LEAST, most // 20)), most, lambda: True,
+    )  # fmt: skip
+    return of_words.sum_over(listed[:MOST_WORDS]) if listed else None

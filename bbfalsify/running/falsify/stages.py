@@ -108,11 +108,11 @@ class Stages:
             return
         with self.driver.until_stopped() as self._ended:
             for i, requirement in enumerate(self.task.requirements):
-                listed = any(f.estimate is not None for f in self.scribe.findings(i))
+                listed = [f.actions for f in self.scribe.findings(i) if f.estimate is not None]
                 if listed and self.plain.counts(i).hits < FEW_HITS:
                     self.driver.recorder.record(StageStarted("weighing rare violations", 0))
                     seeds = self._seeds.child("rare", requirement.id)
-                    found = rare_total(self.driver.ask, self.usage, i, baseline, seeds)
+                    found = rare_total(self.driver.ask, self.usage, i, baseline, seeds, listed)
                     if found is not None:
                         self.plain.tilted[i] = found
 

@@ -123,6 +123,8 @@ def test_a_signal_may_be_called_like_a_short_operator():
         ("x > 1e999", 5, "too large"),
         ("always[0:1e400] x>0", 10, "the number 1e400 is too large"),
         ("always[0:5", 11, "not closed by ']' but by 'the end'"),
+        ("ltl: G (x > 0)", 1, "'ltl:'; LTL is about symbols, for 'bbfalsify check'; here is STL"),
+        ("stl: G (x > 0)", 1, "a formula does not begin with 'stl:'; give it alone"),
         ("alw_[0,20](x > 0)", 1, "'alw_[0,20]' is written 'always[0:20]' here"),
         ("x > 0 and ev_[0:2.5] (y > 0)", 11, "'ev_[0:2.5]' is written 'eventually[0:2.5]' here"),
         ("[]_[0,20] x > 0", 1, "'[]_[0,20]' is written 'always[0:20]' here"),

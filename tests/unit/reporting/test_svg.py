@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bbfalsify.reporting.drawing.svg import Line, nice_ticks, plot
+from bbfalsify.results.svg import Line, nice_ticks, plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -256,6 +256,7 @@ def test_modes_leave_out_simulations_that_nobody_could_judge():
         ({"requirements": [75]}, "a Requirement or a formula is needed, not int"),
         ({"requirements": requirement("eventually(T <= 75)")}, "no finite trace can violate R1"),  # one without a list
         ({"horizon": -1.0}, "the horizon must be finite and not negative"),
+        ({"horizon": "x"}, "the horizon must be finite and not negative, found 'x'"),
         ({"period": 1e-9}, "samples"),
     ],
 )

@@ -29,3 +29,16 @@ def test_what_tilts_cannot_tell_stays_unknown():
     progress = smc.Progress(tallies=[smc.Tally()], iterations=2000)
     baseline = progress.baseline(0, options, found=[("on",) * 5], found_probability=LIST)
     assert baseline.explained is None and "met none" in baseline.share_unknown
+
+
+def test_the_listed_words_are_summed_where_tilts_of_whole_uses_fail():
+    """3.8e-9, where nothing is met by chance: at least so much, and no share is made up.  99.9 % interval, one seed."""
+    stl, exact = rare_limit(1e-6)
+    options = smc.SmcOptions(simulations=4000, confidence=0.999)
+    listed = [("on",) * 5, ("on", "on", "on", "on", "off")]
+    found = rare_total(asking(stl), USAGE, 0, options, SeedTree(1), listed)
+    assert found is not None and found.at_least and found.low <= exact <= found.high < 1.3 * exact
+    progress = smc.Progress(tallies=[smc.Tally()], iterations=2000, tilted={0: found})
+    unseen = Estimate(1e-5, 0.0, 1e-5, 0.95, "none seen", 1000)
+    baseline = progress.baseline(0, options, found=listed, found_probability=unseen)
+    assert baseline.probability == found and baseline.explained is None and baseline.share_unknown

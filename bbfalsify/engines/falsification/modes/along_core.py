@@ -30,8 +30,8 @@ from bbfalsify.engines.falsification.walk_extension import joined, where_they_en
 from bbfalsify.kernel import Particles, Walk, WalkStatus, stochastic_step, supports_conditional
 
 PASSES = 10
-EFFORT = 200
-"""Uses of one pass at each level."""
+LEAST_EFFORT, EFFORT = 40, 200
+"""Uses of one pass at each level: the second, unless a short run may make fewer walks in all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +49,15 @@ def can_split(usage: Usage, pattern: Pattern) -> bool:
     return bool(pattern.core) and not pattern.windows and supports_conditional(usage.model) is None
 
 
-def split_along(usage: Usage, pattern: Pattern, seeds: SeedTree, passes: int = PASSES) -> list[CorePass]:
-    return [_one_pass(usage, pattern, EFFORT, seeds.child("pass", number)) for number in range(passes)]
+def split_along(
+    usage: Usage, pattern: Pattern, seeds: SeedTree, passes: int = PASSES, effort: int = EFFORT
+) -> list[CorePass]:
+    return [_one_pass(usage, pattern, effort, seeds.child("pass", number)) for number in range(passes)]
+
+
+def effort_within(walks: int) -> int:
+    """Uses of one pass at each level, where so many walks are allowed."""
+    return min(EFFORT, max(LEAST_EFFORT, walks // PASSES))
 
 
 @dataclass
@@ -109,8 +116,8 @@ def _until(usage: Usage, uses: Sequence[_Going], level: int, seeds: SeedTree, *,
     moving = np.arange(len(uses))
     over = np.array([_over(usage, one.walk) for one in uses])
     for _ in range(MAX_STEPS):
-        for row in np.flatnonzero(over).tolist() if ended else ():
-            done[int(moving[row])] = _ended(uses[moving[row]], family, row)
+        if ended:
+            done |= _ended(uses, moving, family, np.flatnonzero(over))
         kept = np.flatnonzero(~over)
         if not len(kept):
             break
@@ -118,10 +125,15 @@ def _until(usage: Usage, uses: Sequence[_Going], level: int, seeds: SeedTree, *,
         kept = kept[step.status[kept] == WalkStatus.RUNNING]
         family.append(np.arange(family.size), step, kept)
         moving, over = moving[kept], step.particles.time[kept] > usage.duration
-        for row, (number, action) in enumerate(zip(moving.tolist(), step.action[kept].tolist(), strict=True)):
-            if _see(usage, uses[number], family, row, model.actions[action]) >= level:
-                done[number] = _ended(uses[number], family, row)
-                over[row] = True
+        reached = np.array(
+            [
+                _see(usage, uses[number], family, row, model.actions[action]) >= level
+                for row, (number, action) in enumerate(zip(moving.tolist(), step.action[kept].tolist(), strict=True))
+            ],
+            dtype=bool,
+        )
+        done |= _ended(uses, moving, family, np.flatnonzero(reached))
+        over |= reached
     return [done[number] for number in sorted(done)]
 
 
@@ -143,7 +155,11 @@ def _see(usage: Usage, one: _Going, family: Genealogy, row: int, action: str) ->
     return one.seen.see(one.walk.steps + family.levels - 1, action, time, level)
 
 
-def _ended(one: _Going, family: Genealogy, row: int) -> _Going:
-    made = family.walks(rows=np.array([row]))
-    walk = joined(one.walk, made[0]) if made else one.walk
-    return replace(one, walk=walk)
+def _ended(uses: Sequence[_Going], moving: np.ndarray, family: Genealogy, rows: np.ndarray) -> dict[int, _Going]:
+    """The uses in these rows, by their numbers, with the walks that they have made; all at once, which is faster."""
+    numbers = moving[rows].tolist()
+    made = family.walks(rows=rows) if family.levels else [None] * len(rows)
+    return {
+        number: uses[number] if walk is None else replace(uses[number], walk=joined(uses[number].walk, walk))
+        for number, walk in zip(numbers, made, strict=True)
+    }

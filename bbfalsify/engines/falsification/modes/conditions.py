@@ -71,7 +71,7 @@ class Sample:
         return Sample(*([use for use in uses if pattern.matches(use)] for uses in (self.first, self.bad, self.good)))
 
     def placed(self, pattern: Pattern) -> list[list[Placed]]:
-        """Where the pattern stands in the uses of each kind."""
+        """The places of the pattern in the uses of each kind."""
         known = {id(use): (use, _places(pattern, use)) for uses in (self.bad, self.good) for use in uses}
         return [[known[id(use)] for use in uses] for uses in (self.first, self.bad, self.good)]
 
@@ -203,7 +203,7 @@ def _limits(
 
 
 def _gain(kept: float, passing: float, bad: float, good: float) -> float:
-    """What a condition gains that keeps so much of the violating and passing uses, by weight."""
+    """Gain of a condition that keeps so much of the violating and passing uses, by weight."""
     if kept <= 0:
         return 0.0
     least = 1e-3 * bad  # so that a few uses without a passing one are not worth more than their number

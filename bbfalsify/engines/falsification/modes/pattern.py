@@ -159,7 +159,7 @@ class Pattern:
 
     @cached_property
     def standing(self) -> dict[str, list[int]]:
-        """Where each action stands in the core."""
+        """The places of each action in the core."""
         return {action: [k for k, one in enumerate(self.core) if one == action] for action in self.core}
 
     @cached_property

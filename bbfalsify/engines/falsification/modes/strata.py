@@ -23,7 +23,7 @@ from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.failing_runs import failing_steps
 from bbfalsify.engines.falsification.instants import violating_step
-from bbfalsify.engines.falsification.modes.along_core import CorePass, can_split, split_along
+from bbfalsify.engines.falsification.modes.along_core import CorePass, can_split, effort_within, split_along
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
@@ -201,7 +201,7 @@ def draw(
 ) -> Strata:
     """Draw walks of the profile until every stratum has as many as wanted, or `most` are drawn; `split` rare ones."""
     parts = [
-        _split(usage, patterns, number, count, seeds) if number in split else Stratum(count)
+        _split(usage, patterns, number, count, effort_within(most), seeds) if number in split else Stratum(count)
         for number, count in enumerate(wanted)
     ]
     plain, drawn = [part for part in parts if not isinstance(part, SplitStratum)], 0
@@ -219,9 +219,11 @@ def draw(
     return Strata(drawn, parts)
 
 
-def _split(usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, seeds: SeedTree) -> SplitStratum:
+def _split(
+    usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, effort: int, seeds: SeedTree
+) -> SplitStratum:
     """Uses of one pattern by splitting; of each pass so many that all together are as many as wanted."""
-    passes = split_along(usage, patterns[number], seeds.child("core", number))
+    passes = split_along(usage, patterns[number], seeds.child("core", number), effort=effort)
     groups, tried = [], []
     for one in passes:
         some = one.walks[: -(-wanted // len(passes))]
