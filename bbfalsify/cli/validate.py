@@ -44,7 +44,7 @@ def validate(
             kind, summary, notes = check_file(file, load=load)
             kinds.append({"file": str(file), "kind": kind, "summary": summary, "notes": [str(n) for n in notes]})
             if not as_json and not quiet:
-                for note in notes:
+                for note in dict.fromkeys(map(str, notes)):
                     say(f"note: {note}")
                 say(f"{file}: {kind}, {summary}: no problems")
         except UserError as error:

@@ -40,14 +40,18 @@ def odds_interval(estimate: Estimate) -> str:
 
 def limits(estimate: Estimate) -> tuple[str, str]:
     """The limits of an interval, said as its value is and the smaller number first: 1 in 8.3 before 1 in 26."""
-    if odds(estimate.value).endswith("%"):
-        return percent(estimate.low), percent(estimate.high)
-    return _one_in(estimate.high), odds(estimate.low)
+    text = odds(estimate.value)
+    if text.startswith("1 in "):
+        return _one_in(estimate.high), _one_in(estimate.low)
+    said = percent if text.endswith("%") else probability
+    return said(estimate.low), said(estimate.high)
 
 
 def _one_in(value: float) -> str:
-    """1 in 8.3 rather than 12 %, beside 1 in 15."""
-    return f"1 in {1 / value:.2g}" if value >= 0.1 else odds(value)
+    """1 in 8.3 rather than 12 %, and 1 in ∞ rather than 0, beside 1 in 15."""
+    if value >= 0.1:
+        return f"1 in {1 / value:.2g}"
+    return odds(value) if value >= 1e-12 else "1 in ∞"
 
 
 def _short(text: str, beside: str) -> str:

@@ -220,6 +220,8 @@ class _Reader:
     def _interval(self, text: str) -> tuple[float, float, str]:
         match = _INTERVAL.match(text)
         if match is None:
+            if found := re.match(r"\s*(?:<=|<|>=|>|=|\[)\s*(-?[\w./]+)", text):
+                raise self.wrong(f"a bound of time is a number from 0 on; found {found.group(1)}")
             return 0.0, math.inf, text
         first, second, operator, single = match.groups()
         if operator is None:

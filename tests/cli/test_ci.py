@@ -165,7 +165,7 @@ def test_annotations_say_what_failed_and_cannot_be_forged():
         "the gravest first; R2 is in order"
     )
     level, about, message = read[0]
-    assert about == {"file": "my: specs.yaml", "line": "7", "title": f"R1: {evil}"}
+    assert about == {"file": "my: specs.yaml", "line": "7", "title": f"R1: {visible(evil)}"}
     assert visible(evil) in message and "bbfalsify replay counterexamples/1.json" in message.splitlines()[-1]
     assert read[3][1] == {"file": "a, b.yaml", "line": "1", "title": "R0: text of R0"} and "as expected" in read[3][2]
 

@@ -86,6 +86,8 @@ def test_a_campaign(cli, tmp_path: Path):
         (("--example", "hubble", "--set", "nu"), "write NAME=NUMBER"),
         (("--example", "hubble", "--query", "P=? [ F<=1 crush ]"), "Did you mean 'crash'?"),
         (("--example", "hubble", "--query", "P=? [ F<=1 crash"), "bracket is not closed"),
+        (("--example", "hubble", "--query", "P=? [ F<=-5 crash ]"), "a bound of time is a number from 0 on; found -5"),
+        (("--example", "hubble", "--query", "P=? [ F<=t crash ]"), "a bound of time is a number from 0 on; found t"),
         (("--example", "typist", "--budget", "soon"), "write a time"),
         ((), "give one of these"),
     ],

@@ -3,6 +3,7 @@
 import csv
 import json
 import shlex
+from xml.etree import ElementTree
 
 import pytest
 
@@ -115,3 +116,43 @@ def test_the_guard_lets_our_colours_pass(capsys):
     print("a", "::b", file=guard)
     print("::c", file=guard)
     assert stream.getvalue() == "\x1b[1;31mred\x1b[0m \\x1b[2J\na ::b\n\\::c\n"
+
+
+MODEL = """
+format_version: 1
+name: "::stop-commands::x"
+automata:
+  P:
+    declarations: clock x;
+    initial: S
+    locations: {S: {invariant: "x <= 5"}, T: {}}
+    edges: [{from: S, to: T, action: "::error::go\\e[2J\\x9b\\u202e", guard: "x >= 3", update: "x = 0"}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("engine", "query", "code"),
+    [
+        ("reach", "E<> P.T", 1),
+        ("verify", "E<> P.T", 1),
+        ("estimate", "Pr[<=10] (<> P.T)", 0),
+        ("estimate", "Pr[<=10] (<> P.T) >= 0.9", 0),
+    ],
+)
+def test_models_are_not_obeyed_and_every_file_for_ci_is_written(cli, tmp_path, engine, query, code):  # noqa: F811
+    text = "=cmd\nR1 satisfied: never\x1b[2J\u202e##[error]z"
+    campaign = {
+        "format_version": 1, "name": "a name; b", "model": "m.yaml", "seed": 1, "engine": {"kind": engine},
+        "requirements": [{"id": "::stop-commands::y", "text": text, "query": query}],
+    }  # fmt: skip
+    (tmp_path / "m.yaml").write_text(MODEL)
+    (tmp_path / "c.yaml").write_text(json.dumps(campaign))
+    called = cli("run", "c.yaml", "--annotations", "--junit", "j.xml", "--sarif", "s.sarif", "--out", "my runs")
+    assert called.code == code, called.err
+    ours = [line for line in called.out.splitlines() if line.startswith("::error ")]
+    assert len(ours) == code and all(line.isprintable() for line in ours)
+    assert is_safe("\n".join(line for line in called.out.splitlines() if line not in ours) + called.err)
+    [directory] = (tmp_path / "my runs").iterdir()
+    assert is_safe(cli("show", directory).out)
+    assert ElementTree.parse(tmp_path / "j.xml").find(".//testcase") is not None
+    assert json.loads((tmp_path / "s.sarif").read_text())["runs"]

@@ -84,6 +84,11 @@ def compared_runs(seed):
     return compare_runs(network, random_condition(seed, network), random_condition(-seed - 1, network), seed)
 
 
+def compared_branches(seed):
+    network = random_network(seed, branches=True)
+    return compare(network, random_condition(seed, network), f"branches {seed}")
+
+
 def compare_text(seed):
     """Everything for a network with the whole language: verdicts about states, and about runs."""
     drawn = random_text(seed)
@@ -119,6 +124,11 @@ def test_verdicts_about_runs_are_those_of_the_regions(block):
 @pytest.mark.parametrize("block", range(6))
 def test_verdicts_are_those_of_the_regions(block):
     said = [verdict for seed in range(10 * block, 10 * block + 10) for verdict in compared(seed)]
+    assert any(said) and not all(said)
+
+
+def test_verdicts_about_branches_are_those_of_the_regions():
+    said = [verdict for seed in range(12) for verdict in compared_branches(seed)]
     assert any(said) and not all(said)
 
 
@@ -159,3 +169,4 @@ def test_verdicts_are_those_of_the_regions_of_two_thousand(block):
         compared(seed)
         compared_runs(seed)
         compare_text(seed)
+        compared_branches(seed)

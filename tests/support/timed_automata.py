@@ -11,14 +11,17 @@ LARGEST = 3
 CLOCKS = ("x", "y")
 
 
-def random_network(seed: int) -> Network:
-    """One or two processes, two clocks, a small integer; handshakes, broadcasts, urgent and committed locations."""
-    return _Maker(random.Random(seed)).network()
+def random_network(seed: int, *, branches: bool = False) -> Network:
+    """One or two processes, two clocks, a small integer; handshakes, broadcasts, urgent and committed locations.
+
+    With `branches`, a third of the edges end in one of two ways.
+    """
+    return _Maker(random.Random(seed), branches).network()
 
 
 class _Maker:
-    def __init__(self, random: random.Random) -> None:
-        self.random = random
+    def __init__(self, random: random.Random, branches: bool) -> None:
+        self.random, self.branches = random, branches
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
@@ -41,10 +44,12 @@ class _Maker:
                     sync = self.random.choice(["c!", "c?", "d!", "d?", "u!", "u?"]) if processes > 1 else None
                     sync = sync if self.chance(0.45) else None
                     clocks = sync is None or sync[0] != "u"
-                    automaton.edge(
-                        place, self.random.choice(places), guard=self.guard(clocks=clocks), sync=sync,
-                        update=self.update(),
-                    )  # fmt: skip
+                    guard = self.guard(clocks=clocks)
+                    if self.branches and self.chance(0.35):
+                        ends = [(self.random.choice(places), w, self.update() or "") for w in (1, "n + 1")]
+                        automaton.edge(place, guard=guard, sync=sync, branches=ends)
+                        continue
+                    automaton.edge(place, self.random.choice(places), guard=guard, sync=sync, update=self.update())
             b.instance(f"P{p}")
         return b.build()
 

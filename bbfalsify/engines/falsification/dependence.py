@@ -49,8 +49,8 @@ class Dependence:
         )
         real = tuple(v if ("r", slot) in self.relevant else UNKNOWN for slot, v in enumerate(reals))
         situation = Situation(tuple(locations), whole, real)
-        if UNKNOWN in whole:
-            return situation
+        if UNKNOWN in whole or self._at_once(situation):
+            return situation  # clocks that stand still are perhaps read in the next location
         needed = self.needed(situation)
         kept = (
             value if slot in needed or ("r", slot) not in self.analysis.clocks else UNKNOWN
@@ -86,6 +86,8 @@ class Dependence:
         """A machine at the unknown moment of the next transition: clocks are UNKNOWN unless they stand still."""
         reals = list(situation.reals)
         machine = Evaluator(self.network, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
+        if self._at_once(situation):
+            return machine
         for _, slot in self.analysis.clocks:
             rate: Value = Fraction(1)
             for expression in self._rates(situation, slot):
@@ -93,6 +95,11 @@ class Dependence:
             if rate is UNKNOWN or rate != 0:
                 reals[slot] = UNKNOWN
         return machine
+
+    def _at_once(self, situation: Situation) -> bool:
+        """Tell whether no time passes before the next transition: a location is committed or urgent."""
+        here = zip(self.network.processes, situation.locations, strict=True)
+        return any(p.locations[at].committed or p.locations[at].urgent for p, at in here)
 
     def needed(self, situation: Situation) -> dict[int, str]:
         """Find the slots of the reals that the law of the next step reads, each with the process and location."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from bbfalsify.core.visible_text import visible
 from bbfalsify.reporting.exports.cases import Case, Suite
 from bbfalsify.reporting.exports.source_lines import Places, in_repository, place_of
 
@@ -34,7 +35,7 @@ def _level(case: Case) -> str | None:
 
 
 def _command(name: str, about: Mapping[str, str], text: str) -> str:
-    properties = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in about.items())
+    properties = ",".join(f"{key}={_escaped(visible(value), ':,')}" for key, value in about.items())
     return f"::{name} {properties}::{_escaped(text)}"
 
 

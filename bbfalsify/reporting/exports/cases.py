@@ -19,7 +19,7 @@ from bbfalsify.core.visible_text import visible
 from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.reporting.formatting import interval, number, replay_command, shorten_word
 from bbfalsify.reporting.terminal.lines import expectation
-from bbfalsify.results.check_result import CheckedRequirement
+from bbfalsify.results.check_result import CheckedRequirement, CheckResult
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import RequirementResult
 from bbfalsify.results.mode_words import explanation, mode_texts, violation_sentence
@@ -94,7 +94,8 @@ def suite_of(results: Mapping[str, Any], *, campaign: str | None = None) -> Suit
     """The suite of a run, from its results.json or the same object as it was returned."""
     result = RunResult.from_json(results)
     varies = ", ".join(f"{key} {value}" for key, value in result.varies.items())
-    words = {row["id"]: CheckedRequirement.from_json(row) for row in results["requirements"] if "verdict" in row}
+    checked = results["requirements"] if results.get("engine") == CheckResult.engine else ()
+    words = {row["id"]: CheckedRequirement.from_json(row) for row in checked}
     named = {row["id"]: RequirementResult.from_json(row) for row in results["requirements"] if row.get("violation")}
     modes = tuple(map(FailureMode.from_json, results.get("modes", ())))
     return Suite(

@@ -105,7 +105,9 @@ def _row(number: int, requirement: Requirement, plain: smc.Progress, rule: Plain
     verdict = None if rule.bound is None else verdict_word(rule.verdict(counts))
     warnings = []
     if counts.trials and not counts.hits:
-        warnings.append(f"no use of {counts.trials} violated it: the value is an upper bound")
+        warnings.append(
+            f"no use of {counts.trials} violated it: the value is an upper bound; words finds rare violations"
+        )
     if counts.failed:
         warnings.append(f"{counts.failed} simulations failed or stood still; they count as either")
     if plain.stopped is not StopReason.COMPLETED:
