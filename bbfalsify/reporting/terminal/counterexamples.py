@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COLUMNS = ("#", "actions", "probability [95 %]", "share", "len", "at", "robust.", "walk")
+LENGTH = COLUMNS.index("len")
 LEAST_ROOM, FEWEST_COLUMNS = 12, 4
 """Room for the words, and columns always shown: others are left out where that tells more words apart."""
 
 
 def result_table(rows: Sequence[RankedCounterexample], width: int) -> Table:
     """Ranked counterexamples of one requirement, most probable first; numbers are never cut."""
-    cells = [
+    cells: list[tuple[str, ...]] = [
         (
             str(row.rank),
             "",
@@ -41,15 +42,18 @@ def result_table(rows: Sequence[RankedCounterexample], width: int) -> Table:
         )
         for row in rows
     ]
-    widths = [max(len(title), *(len(line[i]) for line in cells)) for i, title in enumerate(COLUMNS)]
+    titles: Sequence[str] = COLUMNS
+    if _by_values(rows):
+        titles = ["values" if title == "actions" else title for title in COLUMNS if title != "len"]
+        cells = [(*line[:LENGTH], *line[LENGTH + 1 :]) for line in cells]
+    widths = [max(len(title), *(len(line[i]) for line in cells)) for i, title in enumerate(titles)]
     # Between two columns stand two spaces.
-    rooms = {n: width - 2 * (n - 1) - sum(widths[:n]) + widths[1] for n in range(len(COLUMNS), FEWEST_COLUMNS - 1, -1)}
+    rooms = {n: width - 2 * (n - 1) - sum(widths[:n]) + widths[1] for n in range(len(titles), FEWEST_COLUMNS - 1, -1)}
     enough = [n for n, room in rooms.items() if room >= LEAST_ROOM] or [FEWEST_COLUMNS]
     shown = max(enough, key=lambda n: (_different(rows, rooms[n]), n))
     room = rooms[shown]
     table = new_table()
-    titles = ["values" if title == "actions" and _by_values(rows) else title for title in COLUMNS[:shown]]
-    for place, (title, least) in enumerate(zip(titles, widths, strict=False)):
+    for place, (title, least) in enumerate(zip(titles[:shown], widths, strict=False)):
         left = place in (1, 2)
         table.add_column(title, justify="left" if left else "right", no_wrap=True, min_width=0 if place == 1 else least)
     for row, line in zip(rows, cells, strict=True):

@@ -174,8 +174,13 @@ class Stages:
             confidence=options.confidence,
         )
 
-    def coverage(self) -> Coverage:
-        """Parts of the profile used by the search, by plain simulation, and by the counterexamples alone."""
+    def coverage(self) -> Coverage | None:
+        """Parts of the profile used by the search, by plain simulation, and by the counterexamples alone.
+
+        None for a profile without actions, which has no parts.
+        """
+        if not self.task.usage.profile.has_actions:
+            return None
         model, progress = self.task.usage.model, self.scribe.progress
         listed = Visits()
         for finding in progress.estimated:

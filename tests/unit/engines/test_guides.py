@@ -206,10 +206,10 @@ def test_a_bandit_learns_who_wins_and_forgets():
 def test_the_portfolio_draws_while_there_is_nothing_to_learn():
     """Equal scores: after the first list only draws; other scores: learning guides get most turns."""
 
-    def turns(score):
+    def turns(score, simulations=120):
         space = FixedSpace()
         guide, numbers, names = Portfolio(space, 1, SeedTree(2)), count(), []
-        for _ in range(120):
+        for _ in range(simulations):
             [proposal] = guide.ask(1)
             names.append(guide.at_turn)
             run = space.play(proposal, next(numbers))
@@ -219,6 +219,10 @@ def test_the_portfolio_draws_while_there_is_nothing_to_learn():
     assert not {"trust_region", "cma_es"} & set(turns(lambda run: 2.0003))
     learned = [name in ("trust_region", "cma_es") for name in turns(lambda run: abs(bowl(run)) + 0.1)]
     assert 0.6 < np.mean(learned) < 0.9
+    worse = count(1)
+    in_vain = turns(lambda run: float(next(worse)), 320)[-180:]
+    assert np.mean([name in ("trust_region", "cma_es") for name in in_vain]) == pytest.approx(1 / 6, abs=0.01)
+    assert in_vain.count("few_stretches") == 2 * in_vain.count("plain")
 
 
 def test_the_portfolio_searches_automata_by_guides_that_can():

@@ -2,8 +2,9 @@
 
 Nobody knows beforehand which guide suits a requirement: constant corners violate some at once, others need many draws,
 others careful steps.  So the first turns are given out by a fixed list, in which corners alternate with draws.  Later
-every fourth turn is a draw (every second one, while no score has improved for long), and the others go to the learning
-guides, by Thompson sampling over the probability that a turn brings one of the best scores so far, with forgetting.
+every fourth turn is a draw (every second one while no score has improved for some time, and most after a long time:
+what the learning guides cannot approach is left to chance), and the others go to the learning guides, by Thompson
+sampling over the probability that a turn brings one of the best scores so far, with forgetting.
 While most scores are the same there is nothing to learn from, and all turns are draws, as different as possible.
 
 (The bandit is Thompson's of 1933, the reward by rank is that of Fialho et al. 2010; the list and the rule for equal
@@ -42,9 +43,11 @@ FIRST = ("corners", "many_stretches", "corners", "few_stretches", "corners", "pl
 LATER = ("few_stretches", "plain")
 PLATEAU = ("many_stretches", "plain", "few_stretches")
 """Draws while there is nothing to learn."""
-DRAW_EVERY, STALLED_DRAW_EVERY = 4, 2
-STALLED = 12
-"""Simulations without a lower score, after which learning has stalled and draws get more turns."""
+GIVEN_UP = ("few_stretches", "few_stretches", "plain")
+"""Draws after a long time without a lower score."""
+DRAW_EVERY, STALLED_DRAW_EVERY, LEARN_EVERY = 4, 2, 6
+STALLED, LONG_STALLED = 12, 120
+"""Simulations without a lower score, after which learning has stalled and draws get more turns, or most of them."""
 SAME = 0.01
 """Relative difference up to which scores are the same."""
 REWARDED = 0.1
@@ -85,7 +88,7 @@ class Portfolio:
         learners = [name for name in LEARNERS | ANYWHERE if name in self.members]
         self.bandit = Bandit(learners, seed.child("bandit").rng())
         self.first = iter(FIRST)
-        self.later, self.plateau = cycle(LATER), cycle(PLATEAU)
+        self.later, self.plateau, self.given_up = cycle(LATER), cycle(PLATEAU), cycle(GIVEN_UP)
         self.turn = 0
         self.at_turn = ""
         self.improved = 0
@@ -103,10 +106,12 @@ class Portfolio:
         name = next(self.first, None)
         if name is None:
             self.turn += 1
-            stalled = len(self.memory) - self.improved >= STALLED
+            idle = len(self.memory) - self.improved
             if self._nothing_to_learn():
                 name = next(self.plateau)
-            elif self.turn % (STALLED_DRAW_EVERY if stalled else DRAW_EVERY) == 0:
+            elif idle >= LONG_STALLED:
+                name = next(self.given_up) if self.turn % LEARN_EVERY else self.bandit.choose()
+            elif self.turn % (STALLED_DRAW_EVERY if idle >= STALLED else DRAW_EVERY) == 0:
                 name = next(self.later)
             else:
                 name = self.bandit.choose()
