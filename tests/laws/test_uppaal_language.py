@@ -251,3 +251,22 @@ X = G(3); Y = G(4); system X, Y, T;
         with pytest.raises(UserError) as caught:
             parse_condition(query, network, {})
         assert [problem.message for problem in caught.value.problems] == [message]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("int i; for (i = 0; i < 9; i++) { if (i == 3) break; }", "'break'"),
+        ("int i; for (i = 0; i < 9; i++) { if (i == 3) continue; }", "'continue'"),
+        ("switch (n) { case 1: n = 2; }", "'switch'"),
+    ],
+)
+def test_words_that_uppaal_reserves_are_named_with_what_to_write(tmp_path, body, message):
+    file = tmp_path / "model.xta"
+    file.write_text(
+        MODEL.format(declarations=f"int n; void f() {{ {body} }}", local="", update="f()", system="system P;")
+    )
+    with pytest.raises(UserError) as caught:
+        load_model(file)
+    problem = caught.value.problems[0]
+    assert message in problem.message and "as in UPPAAL" in problem.message and problem.line == 1

@@ -11,6 +11,7 @@ from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.constant_calls import constant_value
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
+from bbfalsify.modelling.language.syntax import RESERVED
 from bbfalsify.modelling.language.typed_symbols import (
     DEFAULT_RANGE,
     KIND_OF_SYMBOL,
@@ -126,6 +127,10 @@ class NameResolver(ABC):
                     "it cannot depend on what the system does.",
                     line,
                 )
+                return None
+            if name in RESERVED:
+                where = f"in the {self.context.what}"
+                self.fail(f"'{name}' {where} has no meaning, as in UPPAAL: {RESERVED[name]}.", line)
                 return None
             known = {name for name, symbol in self.scope.all() if symbol.line is not None}
             self.unknown(what, name, known, line, where=f"in the {self.context.what}")

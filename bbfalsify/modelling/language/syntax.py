@@ -26,6 +26,15 @@ from bbfalsify.modelling.language.tree_search import depth
 DEEPEST = 250
 """Limit for recursive walks; no person writes deeper expressions."""
 
+RESERVED = {
+    "break": "end the loop by its condition, or return from a function",
+    "continue": "put the rest of the loop into an if",
+    "switch": "write if … else if …",
+    "case": "write if … else if …",
+    "enum": "write constants and a range such as int[0,3]",
+}
+"""Words of C that UPPAAL reserves without a meaning, and what to write instead."""
+
 STARTS = ("expression", "updates", "declarations", "parameters", "selects", "sync", "instance", "definition")
 
 
@@ -128,6 +137,9 @@ def _syntax_problem(error: lark.exceptions.UnexpectedInput, text: str, place: Pl
     if token.type == "EQUALS" and "OPERATOR" in (error.accepts or error.expected):
         turned = {"=>": ">=", "=<": "<="}.get(text[token.start_pos : token.start_pos + 2])
         hint = f" Write '{turned}'." if turned else " '=' assigns; '==' compares."
+    for word, instead in RESERVED.items():
+        if not hint and re.search(rf"\b{word}\b", text[: token.end_pos]):
+            hint = f" '{word}' is reserved and has no meaning, as in UPPAAL: {instead}."
     shown = _shortened(lines[token.line - 1])
     return place.problem(
         f"{what}: unexpected '{token}' at column {token.column} of '{shown}'.{hint}",

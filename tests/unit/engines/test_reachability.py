@@ -313,3 +313,31 @@ def test_rates_that_functions_switch_are_replayed_as_the_plain_interpreter_does(
         assert delay == step.delay
     assert state == end
     assert len({name for s in steps for name, _ in s.changes}) > 3
+
+
+def stack(size: int) -> Network:
+    """A committed gate calls the last of its list by a computed channel, or nobody if the list is empty."""
+    builder = NetworkBuilder("stack")
+    builder.declare(f"const int N = {size}; typedef int[0,N-1] id_t; broadcast chan heard; chan stop[N]; int[0,N] len;")
+    builder.declare("id_t list[N]; int[-1,N-1] last = -1; bool nobody; int n;")
+    gate = builder.automaton("Gate").location("Open").location("Busy", committed=True)
+    gate.edge("Open", "Open", select="e : id_t", guard="len < N", update="list[len] = e, len++")
+    gate.edge("Open", "Busy").edge("Busy", "Open", guard="len == 0", action="none", update="nobody = true")
+    gate.edge("Busy", "Open", guard="len > 0", sync="stop[list[len-1]]!", update="len--")
+    train = builder.automaton("Train", parameters="const id_t id").location("Here").location("Hit")
+    train.edge("Here", "Hit", sync="stop[id]?", update="last = id").edge("Hit", "Here")
+    return builder.build()
+
+
+@pytest.mark.parametrize("heuristic", [Heuristic.RET, Heuristic.SEM, Heuristic.RCF])
+def test_edges_of_a_committed_location_that_compare_one_value_are_all_found(heuristic):
+    """`list[len-1]` has no value while the list is empty; then the other edge is taken.
+
+    (Walks that prefer edges taken least let no two trains stand beside each other.)
+    """
+    network = stack(6)
+    for query in ("E<> nobody", "E<> last == 0", "E<> last == 5 && len == 2", "E<> Train(3).Hit && Train(4).Hit"):
+        found = look_in(network, query, (heuristic,), depth=64, walks=220)
+        assert found.best is not None, query
+        assert found.unconfirmed == [] and found.failure is None
+    assert look_in(network, "E<> last != -1 && len == N", (heuristic,), depth=64, walks=22).failure is None
