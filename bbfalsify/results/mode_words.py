@@ -5,29 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bbfalsify.core.odds import limits, odds, odds_interval, percent
+from bbfalsify.core.odds import odds, odds_interval, percent
 from bbfalsify.results.falsify_modes import FailureMode
 
 if TYPE_CHECKING:
     from bbfalsify.results.falsify_result import RequirementResult
 
-MUCH_HIDDEN = 10
-"""Where unseen violations may be so many times as probable as the known ones, the total is called "at least"."""
-
 
 def violation_sentence(row: RequirementResult) -> str:
-    """R1, never above 75 degrees: violated in 1 of 206 uses [1 in 199 to 1 in 215]"""
+    """R1, never above 75 degrees: violated in at least 1 of 206 uses [199, 215]"""
     return f"{row.id}, {row.text or row.stl}: {violated_in(row)}"
 
 
 def violated_in(row: RequirementResult) -> str:
-    """violated in 1 of 206 uses [1 in 199 to 1 in 215]; "at least" where much more may be hidden"""
+    """violated in 1 of 206 uses [199, 215]; "at least" where violations never seen may lead beyond the interval"""
     known = row.violation
     assert known is not None
-    hidden = row.unseen is not None and row.unseen.high >= MUCH_HIDDEN * known.value
-    often = odds(known.value).replace("1 in ", "1 of ")
-    uses = "of uses" if often.endswith("%") else "uses"
-    return f"violated in {'at least ' if hidden else ''}{often} {uses} [{' to '.join(limits(known))}]"
+    hidden = row.unseen is not None and known.value + row.unseen.high > known.high
+    value, bracket, interval = odds_interval(known).partition(" [")
+    uses = "of uses" if value.endswith("%") else "uses"
+    return f"violated in {'at least ' if hidden else ''}{value.replace('1 in ', '1 of ')} {uses}{bracket}{interval}"
 
 
 def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:

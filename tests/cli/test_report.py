@@ -323,7 +323,7 @@ def test_of_many_runs_those_that_are_looked_for_are_found(cli, page, tmp_path):
 
 def test_every_run_writes_one_and_the_command_makes_it_again(cli, heater):
     result = falsify(cli, heater)
-    directory = Path(result.out.splitlines()[-3].removeprefix("run directory: "))
+    directory = Path(result.out.splitlines()[-2].removeprefix("report: ")).parent
     assert f"report: {directory / 'report.html'}" in result.out
     first = (directory / "report.html").read_text()
     (directory / "report.html").unlink()

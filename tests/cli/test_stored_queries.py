@@ -45,6 +45,14 @@ def test_a_file_without_queries_says_which_option_is_missing(cli, lamp):
     assert done.code == 2 and done.err.startswith("--query is missing: no query is stored with")
 
 
+def test_costs_of_a_model_without_any_are_not_0(cli, lamp):
+    lamp.write_text(MODEL.partition("queries:")[0].replace("{invariant: x <= 2}", "{}").replace(", guard: x >= 1", ""))
+    done = cli("estimate", lamp, "--query", "R=? [ F Lamp.On ]")
+    assert done.code == 2 and "the model has no costs" in done.err
+    [row] = cli("estimate", lamp, "--query", "T=? [ F Lamp.On ]", "--json").json["queries"]
+    assert row["estimate"]["value"] == pytest.approx(1.0)
+
+
 def test_a_precision_may_be_a_number(cli, lamp, tmp_path):
     campaign = tmp_path / "c.yaml"
     campaign.write_text(

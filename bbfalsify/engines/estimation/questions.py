@@ -123,9 +123,17 @@ class _Reader:
     def _check_conditions(self, formula: object) -> None:
         if isinstance(formula, csl.Condition):
             self._condition(formula.text)
-        elif hasattr(formula, "__dataclass_fields__"):
+            return
+        if isinstance(formula, csl.Reward) and formula.name == "cost" and not self._has_costs():
+            raise self._wrong("the model has no costs; give it `cost_rate` or `cost`, or ask R{expression}")
+        if hasattr(formula, "__dataclass_fields__"):
             for name in formula.__dataclass_fields__:
                 self._check_conditions(getattr(formula, name))
+
+    def _has_costs(self) -> bool:
+        places = (place for p in self.network.processes for place in p.locations)
+        edges = (edge for p in self.network.processes for edge in p.edges)
+        return any(at.cost_rate is not None for at in places) or any(edge.cost is not None for edge in edges)
 
     # --- UPPAAL ------------------------------------------------------------------------------------------------------
 

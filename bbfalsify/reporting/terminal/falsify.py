@@ -67,7 +67,8 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     yield effort_line(result)
     hidden = () if verbose or not result.modes else result.list_notes
     notes = [note for note in result.notes if note not in hidden]
-    yield from (*store_lines(result), *history_lines(result), *unmet_lines(result), *note_lines(notes))
+    yield from (*flaky_lines(result), *store_lines(result), *history_lines(result), *unmet_lines(result))
+    yield from note_lines(notes)
     yield from closing_lines(result, brief=bool(result.modes) and not verbose)
 
 
@@ -108,6 +109,14 @@ def _found(result: FalsificationResult, row: RequirementResult, width: int, verb
     table = elasticity_table(row) if verbose else None
     if table is not None:
         yield from ("", table)
+
+
+def flaky_lines(result: FalsificationResult) -> Iterator[str]:
+    """How many counterexamples did not fail each time they were executed again."""
+    flaky, found = sum(row.status == "flaky" for row in result.counterexamples), len(result.counterexamples)
+    if flaky:
+        many = f"{flaky} of {found} counterexamples are" if found > 1 else "the counterexample is"
+        yield f"{many} flaky: executed again, the system did not fail each time"
 
 
 def effort_line(result: FalsificationResult) -> str:

@@ -1,6 +1,6 @@
 """Failure modes as a terminal shows them: one sentence per requirement, then its modes.
 
-R1, never above 75 degrees: violated in 1 of 210 uses [1 in 199 to 1 in 220]
+R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 2 failure modes explain 99 % of that
 
 #  failure mode                                 a use meets it       fails  rows

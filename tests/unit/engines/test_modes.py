@@ -132,6 +132,20 @@ def test_a_mode_without_actions_is_a_condition_on_values():
     assert "throttle ≥" in sentence_of(pattern, {"throttle": "%"})
 
 
+def test_a_value_that_is_too_high_at_any_time_is_one_mode():
+    """Each of four pieces may fail alone; they come down to one condition, which holds at some time."""
+    rng = np.random.default_rng(3)
+    bad, good = [], []
+    for levels in rng.uniform(0, 10, size=(600, 4)):
+        late = next((5.0 * k for k, level in enumerate(levels) if level >= 9), math.inf)
+        made = Use((), np.zeros(0), {"u": Series(np.array([0.0, 5.0, 10.0, 15.0]), levels)}, late)
+        (bad if made.violating else good).append(made)
+    [pattern] = learn(bad, good)
+    [condition] = pattern.conditions
+    assert condition.low == pytest.approx(9, abs=0.1) and condition.feature.extreme == "greatest"
+    assert sentence_of(pattern, {}) == f"u ≥ {condition.low:g} at some time"
+
+
 def test_nothing_to_learn_gives_no_pattern():
     assert learn([], uses(False, 10)) == []
 

@@ -38,6 +38,8 @@ GAINS = 0.5
 KEEPS, LOSES = 0.97, 0.7
 """Share of the uses that a mode began with that every condition must keep, with a margin for those that were not seen;
 a pattern that then mostly fails (MOSTLY) needs no margin, and may lose more."""
+BOX = 0.15
+"""The same for patterns of values alone: violations without actions have no words to begin with."""
 MOSTLY = 0.6
 NEARLY = 1.1
 """Another action in between is a better reason than a delay that gains nearly as much."""
@@ -156,13 +158,13 @@ def _features(pattern: Pattern, sample: Sample) -> Iterator[Feature]:
         yield from (Without(name) for name in sorted(absent))
     if pattern.core:
         return
-    # Without actions, series mostly have the same times in every use: windows from the start, and single pieces.
+    # Without actions, series mostly have the same times in every use: from the start, the whole use, single pieces.
     typical = float(np.median([use.violated_at for use in bad]))
     for name in names:
         times = [float(t) for t in bad[0].values[name].times]
         starts = [t for t in times if t < typical][:MOST_PIECES] or times[:1]
         ends = [next((t for t in times if t > start), math.inf) for start in starts]
-        windows = {(starts[0], end) for end in ends} | set(zip(starts, ends, strict=True))
+        windows = {(starts[0], end) for end in (*ends, math.inf)} | set(zip(starts, ends, strict=True))
         for start, end in sorted(windows):
             yield from (Window(name, start, end, extreme) for extreme in ("least", "greatest"))
 
@@ -176,7 +178,9 @@ def _limits(
     if isinstance(feature, Without):
         sides = [(0, np.zeros(1))]
     elif isinstance(feature, Window):
-        sides = [(1, bad[:, 1])] if feature.extreme == "least" else [(0, bad[:, 0])]
+        throughout = 1 if feature.extreme == "least" else 0
+        some_time = [1 - throughout] if any(len(feature.levels(use)) > 1 for use, _ in placed[1][:3]) else []
+        sides = [(side, bad[:, side]) for side in (throughout, *some_time)]
     else:
         sides = [(0, bad[:, 0]), (1, bad[:, 1])]
     for side, values in sides:
@@ -190,7 +194,8 @@ def _limits(
             far = _outward(limit + more, step)
             kept, passing = weights[0][own <= far].sum(), weights[1][others <= far].sum()
             mostly = bool(kept >= MOSTLY * (kept + passing))
-            enough = np.count_nonzero(begin <= limit) >= int((LOSES if mostly else KEEPS) * begun)
+            loses = BOX if isinstance(feature, Window) else LOSES
+            enough = np.count_nonzero(begin <= limit) >= int((loses if mostly else KEEPS) * begun)
             if enough and passing <= (1 - EXCLUDES) * weights[1].sum() and (mostly != bool(more) or not margin):
                 gain = _gain(kept, passing, *(w.sum() for w in weights))
                 tried.append((gain, far, SHARP if mostly else AS_GOOD))

@@ -97,7 +97,8 @@ def estimate_modes(
     other = known(rest, beside)
     if not rest and not _any(beside):
         other = replace(other, value=0.0, method=f"{METHOD}, none seen")
-    unseen = strata.unseen(beside, confidence) if strata.simulated else None
+    # A pattern without core and conditions matches every use, so nothing is left to be seen.
+    unseen = strata.unseen(beside, confidence) if strata.simulated and Pattern(()) not in patterns else None
     return Modes(tuple(found), other, total, unseen)
 
 

@@ -57,6 +57,8 @@ def _by_word(bad: Sequence[Use], good: Sequence[Use]) -> list[tuple[Word, Patter
             break
         word = min(left, key=lambda word: (-weights[word], len(word), word))
         pattern = _pattern(word, rest, good)
+        if found and pattern == Pattern(()):
+            break  # it would match every use: what is left has nothing in common
         unexplained = [use for use in rest if not pattern.matches(use)]
         if word or len(unexplained) == len(rest):
             tried.add(word)  # without actions all violations have one word, which is looked at again

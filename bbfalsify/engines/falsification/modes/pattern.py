@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from bbfalsify.engines.falsification.modes.use import Use
 
 
@@ -52,7 +54,10 @@ class Without:
 
 @dataclass(frozen=True)
 class Window:
-    """The least or the greatest value within fixed times; of a parameter, its value."""
+    """The least or the greatest value within fixed times; of a parameter, its value.
+
+    A lower limit of the least value holds throughout, one of the greatest at some time; upper limits the other way.
+    """
 
     name: str
     start: float
@@ -61,8 +66,11 @@ class Window:
     """least or greatest"""
 
     def value(self, use: Use, places: Sequence[int]) -> float:
-        levels = use.values[self.name].window(self.start, self.end)
+        levels = self.levels(use)
         return float(levels.min() if self.extreme == "least" else levels.max())
+
+    def levels(self, use: Use) -> np.ndarray:
+        return use.values[self.name].window(self.start, self.end)
 
 
 Feature = Gap | Level | Without | Window

@@ -180,7 +180,7 @@ def allocated(weights: np.ndarray, simulations: int) -> list[int]:
     last = max(NO_PATTERN if len(weights) > 1 else 1.0, shares[-1])
     rest = np.maximum(shares[:-1] / max(shares[:-1].sum(), 1e-300), LEAST)
     rest = rest / max(rest.sum(), 1e-300) * (1 - last)
-    return [*(int(math.ceil(simulations * share)) for share in rest), max(1, int(simulations * last))]
+    return [*(int(math.ceil(simulations * share)) for share in rest), max(min(1, simulations), int(simulations * last))]
 
 
 def rare(

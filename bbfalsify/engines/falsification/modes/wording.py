@@ -50,9 +50,8 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
         parts.append(text)
     windows = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
     windows.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
-    said = (
-        ", ".join([*_counted(pattern.core, parts), *(_limits(c, units) + _when(at) for c, at in windows)]) or "any use"
-    )
+    values = [_limits(c, units) + _when(at) + _some_time(c, at) for c, at in windows]
+    said = ", ".join([*_counted(pattern.core, parts), *values]) or "any use"
     absent = sorted(pattern.absent)
     return f"{said}, without {' or '.join(absent)} in between" if absent else said
 
@@ -88,6 +87,12 @@ def _when(window: Window) -> str:
     if math.isinf(window.end):
         return ""
     return f" until {window.end:g}" if window.start <= 0 else f" from {window.start:g} to {window.end:g}"
+
+
+def _some_time(condition: Condition, window: Window) -> str:
+    """A limit of the greatest value from below, or of the least from above, holds at some time, not throughout."""
+    open_side = condition.high if window.extreme == "greatest" else condition.low
+    return " at some time" if math.isinf(open_side) else ""
 
 
 def _subject(condition: Condition) -> str:
