@@ -138,7 +138,7 @@ def kill_and_resume(run: Callable[[Path], None], folder: Path, kills: int, seed:
     return hits
 
 
-@pytest.mark.parametrize("engine", [engine for engine in RUNS if engine != "falsify"])
+@pytest.mark.parametrize("engine", [engine for engine in RUNS if engine not in ("falsify", "verify")])
 def test_killed_twice(engine, often, tmp_path):
     assert kill_and_resume(RUNS[engine], tmp_path / engine, kills=2, seed=1) == 2
 
