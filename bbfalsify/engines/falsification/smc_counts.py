@@ -110,7 +110,8 @@ class Progress:
     stopped: StopReason | None = None
     on_answer: OnAnswer | None = None
     tilted: dict[int, Estimate] = field(default_factory=dict)
-    """By requirement: the probability of any violation by importance sampling, where plain simulation met too few."""
+    """By requirement, where plain simulation met too few: the probability of any violation by importance sampling, or
+    of the listed words together, which is at least so much."""
 
     def counts(self, requirement: int) -> Counts:
         if not self.tallies:
@@ -137,17 +138,15 @@ class Progress:
         counts = self.counts(requirement)
         tally = self.tallies[requirement] if self.tallies else Tally()
         probability, share, unknown = options.stopping.estimate(counts), None, ""
-        if found_probability is not None and requirement in self.tilted:
-            tilted = self.tilted[requirement]
-            if tilted.at_least:
-                probability, unknown = tilted, "only its own words were met"
-            else:
-                probability = _at_least(tilted, found_probability)
-                share = share_explained(found_probability, probability)
+        part, tilted = found_probability, self.tilted.get(requirement)
+        if found_probability is not None and tilted is not None and not tilted.at_least:
+            probability = _at_least(tilted, found_probability)
+            share = share_explained(found_probability, probability)
         elif found_probability is not None:
             share, unknown = _explained(found_probability, probability, counts.hits)
-        if found_probability is not None and unknown and found_probability.low > 0 and not probability.at_least:
-            probability = bounded_by_part(probability, found_probability)
+            part = tilted or found_probability
+        if part is not None and unknown and part.low > 0:
+            probability = bounded_by_part(probability, part)
         met = {key: count for key, count in tally.keys.items() if count}
         keys = None if found is None else list(dict.fromkeys(found))
         # A key that found no room may have been met; watching it avoids that.

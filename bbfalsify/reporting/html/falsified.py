@@ -97,7 +97,6 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
         facts.append(("any violation, by the list and plain simulation", between))
     elif plain is not None:
         how = "importance sampling" if by_tilts(row) else "plain simulation"
-        how += ", at least" if plain.probability.at_least else ""
         facts.append((f"any violation, by {how}", _estimate(plain.probability)))
     if plain is not None and plain.share_unknown:
         facts.append(("share that the list explains", f"unknown ({plain.share_unknown})"))

@@ -144,8 +144,7 @@ def baseline_lines(row: RequirementResult) -> Iterator[str]:
         yield f"  {between}"
     else:
         how = "importance sampling" if by_tilts(row) else simulations
-        least = "at least, " if any_violation.at_least else ""
-        yield f"{row.id}, any violation, {least}by {how}: {interval(any_violation)}"
+        yield f"{row.id}, any violation, by {how}: {interval(any_violation)}"
     if row.baseline.share_unknown:
         yield f"  share that the list explains: unknown ({row.baseline.share_unknown})"
     if share is not None:
@@ -156,16 +155,16 @@ def baseline_lines(row: RequirementResult) -> Iterator[str]:
 
 def by_tilts(row: RequirementResult) -> bool:
     """Tell whether the probability of any violation comes from importance sampling, not from plain simulation."""
-    found = None if row.baseline is None else row.baseline.probability
-    return found is not None and (found.at_least or found.method.startswith("importance sampling"))
+    return row.baseline is not None and row.baseline.probability.method.startswith("importance sampling")
 
 
 def bounds_by_list(row: RequirementResult) -> str | None:
     """at least 8.10e-9 [7.70e-9, 8.50e-9], at most 1.50e-4; None where plain simulation alone gives the probability"""
     plain, listed = row.baseline, row.found_probability
-    if plain is None or listed is None or not plain.share_unknown or plain.probability.low == 0 or by_tilts(row):
+    if plain is None or listed is None or not plain.share_unknown or plain.probability.low == 0:
         return None
-    return f"at least {interval(listed)}, at most {probability(plain.probability.high)}"
+    least = probability(plain.probability.low) if listed.none_seen or listed.low == 0 else interval(listed)
+    return f"at least {least}, at most {probability(plain.probability.high)}"
 
 
 def store_lines(result: FalsificationResult) -> Iterator[str]:
