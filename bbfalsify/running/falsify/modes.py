@@ -27,6 +27,7 @@ from bbfalsify.engines.falsification.modes.sampling import (
     learning_uses,
     most_walks,
     plain_simulations,
+    varying_simulations,
 )
 from bbfalsify.engines.falsification.modes.strata import allocated, draw, learned_weights, rare, simulate
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
@@ -96,7 +97,7 @@ def name_modes(
         return
     plain, given = plain_simulations(usage, rows, plan), scribe.options.mode_simulations
     fresh = {number: plain_simulations(usage, len(listed), plan, given) for number, listed in lists.items()}
-    learning = rows * learning_passes(usage, plan.passes) * plan.traces
+    learning = rows * (learning_passes(usage, plan.passes) * plan.traces + varying_simulations(usage, plan))
     avoiding = {number: avoiding_simulations(len(listed), plan) for number, listed in lists.items()}
     simulations = learning + plain + sum(fresh.values()) + sum(avoiding.values())
     scribe.driver.recorder.record(StageStarted("naming failure modes", simulations))

@@ -74,23 +74,27 @@ def estimate_modes(
         return _sum(parts, strata, hits, confidence)
 
     total = known([row.estimated.passes for row in rows], met.everything())
-    found = []
-    for number, pattern in enumerate(patterns):
-        own = [d.passes(number) for d in divided if d.assigned[:, number].any()]
-        if not own and not _any(met.of_mode(number)):
-            continue  # only chance made it
-        probability = known(own, met.of_mode(number))
-        mostly = [row for row, d in zip(rows, divided, strict=True) if d.belongs_to() == number]
-        found.append(
-            EstimatedMode(
-                pattern,
-                probability,
-                part_of(probability, _occurrence(strata, pattern, number, confidence)),
-                part_of(probability, total),
-                tuple(mostly),
-                tuple((d.passes(number), d.walks(number)) for d in divided if d.assigned[:, number].any()),
-            )
+
+    def mode(number: int, own: Sequence[_Divided], mostly: Sequence[Finding]) -> EstimatedMode:
+        probability = known([d.passes(number) for d in own], met.of_mode(number))
+        return EstimatedMode(
+            patterns[number],
+            probability,
+            part_of(probability, _occurrence(strata, patterns[number], number, confidence)),
+            part_of(probability, total),
+            tuple(mostly),
+            tuple((d.passes(number), d.walks(number)) for d in own),
         )
+
+    found = []
+    for number in range(none):
+        own = [d for d in divided if d.assigned[:, number].any()]
+        if own or _any(met.of_mode(number)):  # else only chance made it
+            mostly = [row for row, d in zip(rows, divided, strict=True) if d.belongs_to() == number]
+            found.append(mode(number, own, mostly))
+    if not found and rows:  # the estimates met no mode, but the search did
+        number = _owner_of_walk(usage, patterns, rows[0])
+        found = [mode(number, divided[:1], rows[:1])] if number < none else []
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
     beside = met.of_mode(none)
@@ -100,6 +104,14 @@ def estimate_modes(
     # A pattern without core and conditions matches every use, so nothing is left to be seen.
     unseen = strata.unseen(beside, confidence) if strata.simulated and Pattern(()) not in patterns else None
     return Modes(tuple(found), other, total, unseen)
+
+
+def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> int:
+    """The pattern that the walk that found a row belongs to; the number after the last if none."""
+    walk = row.walk
+    return (
+        len(patterns) if walk is None else owner_of(patterns, use_of(usage, walk, row.judgement.first_violation_time))
+    )
 
 
 def _occurrence(strata: Strata, pattern: Pattern, number: int, confidence: float) -> Estimate:
