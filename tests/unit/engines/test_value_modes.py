@@ -7,6 +7,7 @@ from bbfalsify import falsify
 from bbfalsify.engines.falsification.modes.use import Series
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.modelling import value_profile
+from bbfalsify.results.mode_words import time_text
 from bbfalsify.systems import system
 
 OPTIONS = Options(passes=10, traces=80, sensitivity=False, shrink=0)
@@ -54,3 +55,16 @@ def test_the_mean_of_a_window_weighs_levels_by_their_times():
     series = Series(np.array([0.0, 5.0, 7.0]), np.array([1.0, 3.0, 10.0]))
     assert series.mean(0.0, 7.0) == pytest.approx((5 * 1 + 2 * 3) / 7)
     assert series.mean(6.0, 8.0) == pytest.approx((3 + 10) / 2)
+
+
+def test_a_mode_tells_when_its_uses_are_violated():
+    """Only the first piece matters, so all violations are within the first five time units."""
+    result = falsify(values, PROFILE, "always(rare >= 0.1)", horizon=30, options=OPTIONS, seed=1)
+    times = result.modes[0].time_to_violation
+    assert times is not None
+    assert 0 <= times.first <= times.median <= times.last < 5
+    assert times.samples >= 20
+    again = type(result.modes[0]).from_json(result.modes[0].as_json())
+    assert again.time_to_violation == times
+    assert time_text(again) == "violated at 0"
+    assert result.modes[0].counterexamples == (1,)
