@@ -148,8 +148,7 @@ class _Explorer:
         )  # fmt: skip
         outcome = kernel.NO_ROOM
         while outcome in (kernel.NO_ROOM, kernel.FULL):
-            if outcome == kernel.FULL:
-                self._check_size()
+            self._check_size()
             until = float(self.progress[kernel.P_NEXT] + AT_ONCE)
             if self._fill_table:
                 with np.errstate(over="ignore"):
