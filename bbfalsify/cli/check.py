@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Seed, Session
+from bbfalsify.cli.options import Resume, Seed, Session
 
 
 @with_settings(*settings_of_engine("check"))
@@ -38,9 +38,7 @@ def check(
             rich_help_panel="Systems of signals",
         ),
     ] = None,
-    resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="RUN_DIR", help="Continue an earlier check of the system.")
-    ] = None,
+    resume: Resume = None,
     seed: Seed = None,
     given: dict[str, Any],
     session: Session,
@@ -51,7 +49,7 @@ def check(
     Example:  bbfalsify check --system adapters/smtp --max-states 7 \\
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
-    from bbfalsify.cli.inline_campaign import described
+    from bbfalsify.cli.inline_campaign import begun_with, described
     from bbfalsify.cli.session import run_campaign
 
     sampled = "period" in given
@@ -62,7 +60,7 @@ def check(
         "seed": seed,
     }
     given |= {"symbols": _symbols(symbol)} if symbol else {}
-    campaign = described("check", sections, given, drawn_seed=_begun_with(resume))
+    campaign = described("check", sections, given, drawn_seed=begun_with(resume))
     return run_campaign(campaign, session, directory=resume, extend=True)
 
 
@@ -70,13 +68,6 @@ def _requirement(number: int, text: str, *, sampled: bool) -> str | dict[str, st
     from bbfalsify.cli.inline_campaign import requirement
 
     return requirement(number, text, "stl" if sampled else "hoa" if text.endswith(".hoa") else "ltl")
-
-
-def _begun_with(directory: Path | None) -> int | None:
-    """The seed of the check that is continued."""
-    from bbfalsify.records.run_directory import RunDirectory, recorded_seed
-
-    return None if directory is None else recorded_seed(RunDirectory.open(directory).path)
 
 
 def _symbols(given: list[str] | None) -> dict[str, dict[str, float]] | None:

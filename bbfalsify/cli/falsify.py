@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import AcceptFile, Seed, Session, StoreFolder
+from bbfalsify.cli.options import AcceptFile, Resume, Seed, Session, StoreFolder
 
 
 @with_settings(*settings_of_engine("falsify"))
@@ -37,6 +37,7 @@ def falsify(
     seed: Seed = None,
     store: StoreFolder = None,
     accept: AcceptFile = None,
+    resume: Resume = None,
     given: dict[str, Any],
     session: Session,
 ) -> int:
@@ -46,7 +47,7 @@ def falsify(
     Example:  bbfalsify falsify --system adapters/heater --profile profiles/heater_user.yaml \\
               --require "always[0:20](T <= 75)" --horizon 20
     """
-    from bbfalsify.cli.inline_campaign import described, entries, requirement
+    from bbfalsify.cli.inline_campaign import begun_with, described, entries, requirement
     from bbfalsify.cli.session import run_campaign
 
     sections = {
@@ -58,4 +59,5 @@ def falsify(
         "requirements": [requirement(number, text, "stl") for number, text in enumerate(require, start=1)],
         "seed": seed,
     }
-    return run_campaign(described("falsify", sections, given, store=store, accepted=accept), session)
+    campaign = described("falsify", sections, given, store=store, accepted=accept, drawn_seed=begun_with(resume))
+    return run_campaign(campaign, session, directory=resume)

@@ -46,6 +46,13 @@ def described(kind: str, sections: Mapping[str, Any], settings: Mapping[str, Any
     return plan_document(Document("", data, {}), ENGINES, base=Path(), label=_option, **given)
 
 
+def begun_with(directory: Path | None) -> int | None:
+    """The seed of the run that is continued."""
+    from bbfalsify.records.run_directory import RunDirectory, recorded_seed
+
+    return None if directory is None else recorded_seed(RunDirectory.open(directory).path)
+
+
 def entries(option: str, texts: Sequence[str] | None) -> dict[str, Any] | None:
     """Return the mapping that the texts of an option make together; each is YAML, as in a file."""
     from bbfalsify.records.documents import parse_yaml

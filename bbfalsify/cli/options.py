@@ -32,6 +32,9 @@ Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of every r
 Out = Annotated[Path | None, _output("--out", help="Folder for run directories.", show_default="runs")]
 Quiet = Annotated[bool, _output("-q", "--quiet", help="No progress.")]
 Verbose = Annotated[bool, _output("-v", "--verbose", help="More detail; tracebacks of unexpected errors.")]
+Resume = Annotated[
+    Path | None, typer.Option("--resume", metavar="RUN_DIR", help="Continue an earlier run of the same command.")
+]
 StoreFolder = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="Replay what is known first; keep what is new.")
 ]

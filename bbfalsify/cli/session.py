@@ -47,6 +47,7 @@ def run_campaign(
     codes: list[int] = []
     rows: list[tuple[str | None, str]] = []
     folder: Path | None = None
+    engine = ""
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
     with _resumable(campaign), Progress(quiet=session.quiet) as progress:
@@ -71,7 +72,7 @@ def run_campaign(
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
             files.add(done.results, campaign.file)
-            folder = Path(done.results["run_directory"])
+            folder, engine = Path(done.results["run_directory"]), done.results["engine"]
             if done.executed and done.results["stop_reason"] != StopReason.ERROR and not many:
                 with left_out(progress, "no tables or plots"):
                     write_files_of(done.results)
@@ -94,9 +95,12 @@ def run_campaign(
         show_summary(rows, len(campaign.runs))
         if summary is not None:
             say(f"report: {summary}")
-    if Exit.INTERRUPTED in codes and campaign.file and not as_json:
+    if Exit.INTERRUPTED in codes and not as_json:
         where = f" --out {shlex.quote(str(session.out))}" if session.out else ""
-        say(f"to go on: bbfalsify run {shlex.quote(campaign.file)} --resume{where}")
+        if campaign.file:
+            say(f"to go on: bbfalsify run {shlex.quote(campaign.file)} --resume{where}")
+        elif engine == "falsify":  # a check says so itself, and the others have no --resume
+            say(f"to go on: the same command with --resume {folder}")
     if as_json:
         print_json({"runs": results} if several else printed(results[0]), allow_nan=False)
     return worst_exit(codes)

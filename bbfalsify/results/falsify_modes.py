@@ -25,6 +25,16 @@ class TypicalUse(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ViolationTimes(Stored):
+    """Times of the first violations of a mode, weighed by probability."""
+
+    samples: int
+    first: float
+    median: float
+    last: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class FailureMode(Stored):
     """A pattern that violating uses share."""
 
@@ -41,6 +51,8 @@ class FailureMode(Stored):
     """How often a use with this pattern violates."""
     share: Estimate
     """Part of all known violations of the requirement."""
+    time_to_violation: ViolationTimes | None = None
+    """When a use that meets it is violated; None where no simulation tells."""
     counterexamples: tuple[int, ...] = ()
     """Ranks of the rows that show it."""
     typical_file: str | None = member("typical", default=None)

@@ -44,6 +44,15 @@ def mode_texts(modes: Sequence[FailureMode]) -> Iterator[str]:
         yield f"#{mode.rank} {mode.sentence}: {odds_interval(mode.probability)}, fails {percent(mode.precision.value)}"
 
 
+def time_text(mode: FailureMode) -> str | None:
+    """violated between 13.9 and 20, half of it by 16.2"""
+    times = mode.time_to_violation
+    if times is None:
+        return None
+    first, median, last = (f"{time:.4g}" for time in (times.first, times.median, times.last))
+    return f"violated at {first}" if first == last else f"violated between {first} and {last}, half of it by {median}"
+
+
 def rank_change_text(mode: FailureMode) -> str | None:
     """as probable as mode 2 if weight of close × 1.7"""
     swap = mode.rank_changes

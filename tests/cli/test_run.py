@@ -144,13 +144,13 @@ def everything(terminal: int) -> bytes:
     return b"".join(pieces)
 
 
-def test_ctrl_c_keeps_what_was_found(heater):
-    """A slow system; the interrupt comes as soon as a finding has been recorded."""
+def interrupted(heater, *arguments):
+    """Run a command on a slow system; interrupt it as soon as a finding has been recorded.  Return what it printed."""
     system = heater / "system.py"
     system.write_text(system.read_text().replace("    decays =", "    import time; time.sleep(0.02)\n    decays ="))
-    command = [sys.executable, "-m", "bbfalsify.cli.main", "run", str(heater / "campaign.yaml"), "--out", "runs"]
     process = subprocess.Popen(
-        command, cwd=heater, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "bbfalsify.cli.main", *map(str, arguments), "--out", "runs"],
+        cwd=heater, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=ENVIRONMENT, preexec_fn=listen_to_interrupts,
     )  # fmt: skip
     while not any("FindingReported" in events.read_text() for events in heater.glob("runs/*/events.jsonl")):
@@ -162,10 +162,32 @@ def test_ctrl_c_keeps_what_was_found(heater):
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 130, err
+    assert process.returncode == 130 and "Traceback" not in err, err
+    return out
+
+
+def test_ctrl_c_keeps_what_was_found(heater):
+    out = interrupted(heater, "run", heater / "campaign.yaml")
     assert "R1 falsified" in out
     assert out.splitlines()[-1].startswith("to go on: bbfalsify run ") and out.endswith("--resume --out runs\n")
-    assert "Traceback" not in err
+
+
+def test_an_interrupted_command_goes_on_where_it_was_told_to(cli, heater):
+    """Its seed was drawn: the run that goes on has the same one, and ends with the list it would have had."""
+    common = [
+        "falsify", "--system", heater / "system.py:heater", "--profile", heater / "profile.yaml", "--horizon", "20",
+        "--require", "always[0:20](T <= 70)", "--simulations", "80", "--passes", "2", "--traces", "5", "--shrink", "0",
+    ]  # fmt: skip
+    out = interrupted(heater, *common)
+    told = "to go on: the same command with --resume "
+    assert out.splitlines()[-1].startswith(told)
+    directory = heater / out.splitlines()[-1].removeprefix(told)
+    resumed = cli(*common, "-q", "--json", "--resume", directory).json
+    undisturbed = cli(*common, "-q", "--json", "--seed", resumed["seed"]).json
+    members = ("outcome", "seed", "simulations", "found_probability")
+    assert {key: resumed[key] for key in members} == {key: undisturbed[key] for key in members}
+    actions = [[row["actions"] for row in results["counterexamples"]] for results in (resumed, undisturbed)]
+    assert actions[0] == actions[1] != []
 
 
 def test_budget_zero_and_horizon_zero_are_defined(cli, heater):

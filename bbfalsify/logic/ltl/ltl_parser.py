@@ -66,6 +66,10 @@ def _hint(text: str, place: Any) -> str:
     start = place.pos_in_stream if start is None else start
     if re.match(r"=(?![=~])", text[start:]):
         return " Write '==' for a comparison."
+    if text[start : start + 1] == "[" and re.search(
+        r"(always|eventually|until|since|once|historically)\s*$", text[:start]
+    ):
+        return " A window of time is STL, about signals; here is LTL, about symbols: G, F, X, U without windows."
     if re.search(r"(==|!=|[{,])\s*[\w.-]+$", text[:start]) and re.match(r"[^\s&|)}]", text[start:]):
         return " Symbols with such characters need quotes."
     word = re.match(r"[A-Za-z_]\w*", text[start:])

@@ -7,13 +7,14 @@ that may be forbidden gets the guard
     my target can be entered  or  no other of these edges is enabled with a target that can be entered
 
 and if none can be entered, the broadcast cannot happen.  Updates that are more than plain assignments, and invariants
-that read locations or what others write in the same transition, are left alone.
+that read locations or what others write in the same transition, are left alone: `open_choices` lists where they matter.
+There the model has fewer transitions than in UPPAAL, so that the absence of a run proves less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bbfalsify.modelling.language.folding import FALSE, TRUE, join_all, make_binary, make_unary
 from bbfalsify.modelling.language.priorities import with_guard
@@ -37,21 +38,83 @@ def with_receiver_choices(network: Network) -> Network:
     return network if processes == network.processes else replace(network, processes=processes)
 
 
+@dataclass(frozen=True)
+class OpenChoice:
+    """A location where a move that cannot be entered may forbid others, which UPPAAL allows."""
+
+    process: int
+    location: int
+    why: str
+
+
+def open_choices(network: Network) -> list[OpenChoice]:
+    """List, conservatively, the choices that guards do not decide: receiving edges, and branches of UPPAAL files."""
+    choices = _Choices(network)
+    found = []
+    for number, process in enumerate(network.processes):
+        names = [f"'{process.name}.{location.name}'" for location in process.locations]
+        for (source, channel), group in choices.groups(process).items():
+            if any(choices.is_open(number, edge, group) for edge in group):
+                found.append(OpenChoice(number, source, (
+                    f"several edges of {names[source]} receive '{network.channels[channel].name}', and which of them "
+                    "can be entered depends on what the broadcast changes; give them guards that exclude each other"
+                )))  # fmt: skip
+        for edge in process.edges:
+            if network.as_uppaal and len(edge.branches) > 1 and choices.may_fail(number, edge):
+                found.append(OpenChoice(number, edge.source, (
+                    f"an edge of {names[edge.source]} has branches of which some may be impossible to enter; let its "
+                    "guard imply the invariants behind all of them"
+                )))  # fmt: skip
+    return found
+
+
 class _Choices:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.effects = EffectAnalysis(network.functions)
         self._written: dict[tuple[int, int], frozenset[Slot]] = {}
+        self._read: dict[int, frozenset[Slot]] = {}
 
-    def of_process(self, number: int, process: Process) -> Process:
+    def groups(self, process: Process) -> dict[tuple[int, int], list[Edge]]:
+        """Edges that receive the same broadcast in the same location, where there are several."""
         groups: dict[tuple[int, int], list[Edge]] = {}
         for edge in process.edges:
             if edge.channel is not None and not edge.sends and self.network.channels[edge.channel].broadcast:
                 groups.setdefault((edge.source, edge.channel), []).append(edge)
+        return {key: group for key, group in groups.items() if len(group) > 1}
+
+    def is_open(self, number: int, edge: Edge, group: list[Edge]) -> bool:
+        """Tell whether the edge may forbid another one that can be entered."""
+        if all(other is edge or exclusive(edge.guard, other.guard) for other in group):
+            return False
+        return self.entered(number, edge) is None or self.changes_invariants(number, edge)
+
+    def may_fail(self, number: int, edge: Edge) -> bool:
+        """Tell whether a branch of the edge may be impossible to enter."""
+        return self.entered(number, edge) != TRUE or self.changes_invariants(number, edge)
+
+    def changes_invariants(self, number: int, edge: Edge) -> bool:
+        """Tell whether an invariant of another process reads what the edge changes."""
+        updates = [update for branch in edge.branches for update in branch.updates]
+        changes = self.effects.statements(updates).writes | {("l", number)}
+        return not changes.isdisjoint(self.read_elsewhere(number))
+
+    def read_elsewhere(self, number: int) -> frozenset[Slot]:
+        """Places that invariants of the other processes read."""
+        if number not in self._read:
+            invariants = [
+                location.invariant
+                for other, process in enumerate(self.network.processes)
+                if other != number
+                for location in process.locations
+            ]
+            self._read[number] = frozenset().union(*(self.effects.expression(e).reads for e in invariants))
+        return self._read[number]
+
+    def of_process(self, number: int, process: Process) -> Process:
         changed = {
             id(edge): self.guarded(edge, group, number)
-            for group in groups.values()
-            if len(group) > 1
+            for group in self.groups(process).values()
             for edge in group
             if any(process.locations[branch.target].invariant is not None for branch in edge.branches)
         }
@@ -61,24 +124,22 @@ class _Choices:
 
     def guarded(self, edge: Edge, group: list[Edge], number: int) -> Edge:
         """Return the edge with the guard of the module's first lines."""
-        entered = self.entered(number, edge)
+        entered = self.entered(number, edge) or TRUE
         rivals = [other for other in group if other is not edge and not exclusive(edge.guard, other.guard)]
         if entered == TRUE or not rivals:
             return edge
         possible = [
-            make_binary("&&", TRUE if other.guard is None else other.guard, self.entered(number, other), Kind.BOOL)
-            for other in rivals
+            make_binary("&&", other.guard or TRUE, self.entered(number, other) or TRUE, Kind.BOOL) for other in rivals
         ]
         alone = make_unary("!", join_all("||", possible), Kind.BOOL)
         allowed = entered if alone == FALSE else make_binary("||", entered, alone, Kind.BOOL)
         size = max((frame_size(part) for part in (allowed, edge.guard)), default=0)
         return replace(with_guard(edge, allowed), guard_frame_size=max(edge.guard_frame_size, size))
 
-    def entered(self, number: int, edge: Edge) -> Expression:
-        """The condition, before the updates, that every target of the edge can be entered; true if it is not known."""
+    def entered(self, number: int, edge: Edge) -> Expression | None:
+        """The condition, before the updates, that every target of the edge can be entered; None if it is not known."""
         locations = self.network.processes[number].locations
         conditions: list[Expression] = [TRUE]
-        assert edge.channel is not None
         for branch in edge.branches:
             invariant = locations[branch.target].invariant
             if invariant is None:
@@ -86,10 +147,11 @@ class _Choices:
             try:
                 condition = before(self.effects, branch.updates, invariant)
             except NotPlain:
-                return TRUE
+                return None
             reads = self.effects.expression(condition).reads
-            if any(store == "l" for store, _ in reads) or not reads.isdisjoint(self.written(number, edge.channel)):
-                return TRUE
+            written = frozenset() if edge.channel is None else self.written(number, edge.channel)
+            if any(store == "l" for store, _ in reads) or not reads.isdisjoint(written):
+                return None
             conditions.append(condition)
         return join_all("&&", conditions)
 

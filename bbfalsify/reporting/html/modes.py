@@ -13,7 +13,7 @@ from bbfalsify.reporting.formatting import interval
 from bbfalsify.reporting.html.parts import anchor, badge, interval_bar
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import FalsificationResult
-from bbfalsify.results.mode_words import rank_change_text
+from bbfalsify.results.mode_words import rank_change_text, time_text
 
 MOST_COLUMNS = 8
 """Modes that a history shows."""
@@ -89,6 +89,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "requirement": mode.requirement,
         "name": mode.name,
         "sentence": mode.sentence,
+        "time": time_text(mode),
         "avoided_by": mode.avoided_by,
         "rank_changes": rank_change_text(mode),
         "probability": odds_interval(mode.probability),

@@ -34,8 +34,9 @@ KINDS = {"search": "search", "simulation": "plain", "counterexamples": "listed"}
 
 
 def convergence_lines(row: RequirementResult) -> Iterator[str]:
-    """Growth of the list; nothing where the search did not look for probable ones, or found nothing."""
-    if not row.convergence or not row.convergence[-1].mass > 0:
+    """Growth of the list; nothing where the search did not look for probable ones, or its probability is unknown."""
+    known = row.found_probability
+    if known is None or known.none_seen or not row.convergence or not row.convergence[-1].mass > 0:
         return
     end = row.convergence[-1]
     parts: list[str] = []

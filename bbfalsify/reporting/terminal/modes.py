@@ -22,7 +22,7 @@ from bbfalsify.reporting.formatting import ranks
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import RequirementResult
-from bbfalsify.results.mode_words import explanation, rank_change_text, violation_sentence
+from bbfalsify.results.mode_words import explanation, rank_change_text, time_text, violation_sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,15 +33,19 @@ MOST_MODES = 10
 def mode_lines(
     row: RequirementResult, modes: Sequence[FailureMode], width: int, verbose: bool = False
 ) -> Iterator[str | Table]:
-    """Sentence, table of modes, and what they leave open; `verbose`: also what avoids them and changes their ranks."""
+    """Sentence, table of modes, and what they leave open; `verbose`: also their times, and what avoids
+    them and changes their ranks.
+    """
     yield from textwrap.wrap(violation_sentence(row), width)
     yield from textwrap.wrap(explanation(row, modes), width)
     if modes:
         yield ""
         yield _table(modes[:MOST_MODES], width)
     for mode in modes[:MOST_MODES] if verbose else ():
-        for text in (mode.avoided_by, rank_change_text(mode)):
+        for text in (time_text(mode), mode.avoided_by, rank_change_text(mode)):
             yield from textwrap.wrap(f"mode {mode.rank}: {text}", width) if text is not None else ()
+    if hidden := [mode.rank for mode in modes[:MOST_MODES] if not mode.counterexamples and mode.actions]:
+        yield f"no counterexample file for mode {ranks(hidden)}: raise --counterexamples"
     if len(modes) > MOST_MODES:
         yield f"… and {len(modes) - MOST_MODES} more: bbfalsify show"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bbfalsify.core.estimate import LEVELS, TimeDistribution
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
@@ -27,13 +28,14 @@ from bbfalsify.engines.falsification.modes.sampling import (
     learning_uses,
     most_walks,
     plain_simulations,
+    varying_simulations,
 )
 from bbfalsify.engines.falsification.modes.strata import allocated, draw, learned_weights, rare, simulate
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.results.falsify_insights import Swap
-from bbfalsify.results.falsify_modes import FailureMode, RequirementModes, Unseen
+from bbfalsify.results.falsify_modes import FailureMode, RequirementModes, Unseen, ViolationTimes
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
 
@@ -72,6 +74,7 @@ class Naming:
                     probability=mode.probability,
                     precision=mode.precision,
                     share=mode.share,
+                    time_to_violation=_times(mode.times),
                     counterexamples=own,
                     typical_file=files.get(own[0]) if own else None,
                     avoided_by=self.avoided[requirement].get(mode.pattern),
@@ -96,7 +99,7 @@ def name_modes(
         return
     plain, given = plain_simulations(usage, rows, plan), scribe.options.mode_simulations
     fresh = {number: plain_simulations(usage, len(listed), plan, given) for number, listed in lists.items()}
-    learning = rows * learning_passes(usage, plan.passes) * plan.traces
+    learning = rows * (learning_passes(usage, plan.passes) * plan.traces + varying_simulations(usage, plan))
     avoiding = {number: avoiding_simulations(len(listed), plan) for number, listed in lists.items()}
     simulations = learning + plain + sum(fresh.values()) + sum(avoiding.values())
     scribe.driver.recorder.record(StageStarted("naming failure modes", simulations))
@@ -117,6 +120,13 @@ def name_modes(
         found = estimate_modes(usage, patterns, listed, strata, confidence)
         naming.swaps[number] = rank_changes(usage, found.modes, confidence) if scribe.options.sensitivity else {}
         naming.modes[number] = found
+
+
+def _times(found: TimeDistribution | None) -> ViolationTimes | None:
+    if found is None:
+        return None
+    first, median, last = (found.quantiles[LEVELS.index(level)] for level in (0.0, 0.5, 1.0))
+    return ViolationTimes(samples=found.samples, first=first, median=median, last=last)
 
 
 def _path(usage: Usage, row: Finding) -> tuple[int, ...]:

@@ -96,3 +96,55 @@ def test_guards_that_contradict_each_other_need_no_choice():
     n, one = Read(0, Kind.INT), Constant(1, Kind.INT)
     assert exclusive(Binary("<", n, one, Kind.BOOL), Binary(">=", n, one, Kind.BOOL))
     assert not exclusive(Binary("<=", n, one, Kind.BOOL), Binary(">=", n, one, Kind.BOOL))
+
+
+UNKNOWN = """broadcast chan c; int m = 0; clock x;
+process S() { state A; init A; trans A -> A { guard x <= 1; sync c!; assign m = 1; }; }
+process R() {
+  state L, Zero { m == 0 }, One;
+  init L;
+  trans L -> Zero { sync c?; }, L -> One { sync c?; };
+}
+system S, R;
+"""
+
+
+def test_no_proof_where_uppaal_has_more_transitions(tmp_path):
+    """The sender makes Zero impossible to enter; UPPAAL still enters One, the engines do not fire."""
+    file = tmp_path / "unknown.xta"
+    file.write_text(UNKNOWN)
+    for query in ("A[] !R.One", "E<> R.One", "A[] not deadlock"):
+        found = verify(file, query)
+        assert found.verdict == "undecided" and "UPPAAL may have more" in found.in_words(), query
+        assert "several edges of 'R.L' receive 'c'" in str(found.answer.why)
+    assert verify(file, "E<> R.L && x > 1").verdict == verify(file, "E[] R.L").verdict == "holds"  # a run is a run
+    file.write_text(UNKNOWN.replace("state A;", "state A { x <= 1 };"))
+    assert verify(file, "A<> R.One").verdict == "undecided"
+    file.write_text(
+        UNKNOWN.replace("L -> Zero {", "L -> Zero { guard m == 1;").replace("L -> One {", "L -> One { guard m != 1;")
+    )
+    assert [verify(file, query).verdict for query in ("A[] !R.Zero", "E<> R.One")] == ["holds", "holds"]
+
+
+def test_what_invariants_of_others_read_is_no_proof_either(tmp_path):
+    """Only the edge to Zero keeps the invariant of the sender."""
+    file = tmp_path / "others.xta"
+    text = UNKNOWN.replace("assign m = 1;", "").replace("Zero { m == 0 }", "Zero").replace("A;", "A { m == 0 };", 1)
+    file.write_text(text.replace("L -> One { sync c?;", "L -> One { sync c?; assign m = 1;"))
+    assert verify(file, "E<> R.Zero").verdict == "undecided"
+
+
+def test_branches_that_may_be_impossible_to_enter_are_no_proof(tmp_path):
+    file = tmp_path / "branches.xml"
+    text = """<nta><declaration>clock x;</declaration><template><name>P</name>
+<location id="a"><name>A</name></location>
+<location id="b"><name>B</name><label kind="invariant">x &lt;= 1</label></location>
+<location id="c"><name>C</name></location><branchpoint id="p"/><init ref="a"/>
+<transition><source ref="a"/><target ref="p"/><label kind="guard">x &gt; 2</label></transition>
+<transition><source ref="p"/><target ref="b"/></transition><transition><source ref="p"/><target ref="c"/></transition>
+</template><system>system P;</system></nta>"""
+    file.write_text(text)
+    found = verify(file, "E<> P.C")
+    assert found.verdict == "undecided" and "branches" in str(found.answer.why)
+    file.write_text(text.replace('<target ref="b"/>', '<target ref="b"/><label kind="assignment">x = 0</label>'))
+    assert verify(file, "E<> P.C").verdict == "holds"

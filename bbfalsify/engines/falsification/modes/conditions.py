@@ -34,12 +34,16 @@ FEWEST_USES = 8
 EXCLUDES = 0.2
 """Smallest part of the remaining passing uses, by weight, that a condition must exclude."""
 GAINS = 0.5
-"""Smallest gain of a condition, in bits."""
+"""Smallest gain of a condition, in bits …"""
+TELLS = 0.3
+"""… and, of one on values alone, as part of the gain of one that tells all violating from all passing uses."""
 KEEPS, LOSES = 0.97, 0.7
 """Share of the uses that a mode began with that every condition must keep, with a margin for those that were not seen;
 a pattern that then mostly fails (MOSTLY) needs no margin, and may lose more."""
 BOX = 0.15
 """The same for patterns of values alone: violations without actions have no words to begin with."""
+DOUBT = 0.5
+"""Passing uses that patterns of values are thought to match beside those that are known."""
 MOSTLY = 0.6
 NEARLY = 1.1
 """Another action in between is a better reason than a delay that gains nearly as much."""
@@ -47,7 +51,8 @@ AS_GOOD, SHARP = 0.75, 0.95
 """Limits whose gain is at least this part of the best are as good; the second for patterns that mostly fail."""
 STILL = 0.8
 """A pattern may fail less often by this factor if it lets further violating uses in."""
-MOST_PIECES = 24
+MOST_PIECES, FEW_PIECES = 24, 8
+"""Pieces of a signal that windows are made of; of more than the second, means are taken from the start only."""
 MOST_PLACES = 12
 """Places of a core in one use that are looked at."""
 
@@ -167,6 +172,8 @@ def _features(pattern: Pattern, sample: Sample) -> Iterator[Feature]:
         windows = {(starts[0], end) for end in (*ends, math.inf)} | set(zip(starts, ends, strict=True))
         for start, end in sorted(windows):
             yield from (Window(name, start, end, extreme) for extreme in ("least", "greatest"))
+        for first, start in enumerate(starts if len(starts) <= FEW_PIECES else starts[:1]):
+            yield from (Window(name, start, end, "mean") for end in ends[first + 1 :] if math.isfinite(end))
 
 
 def _limits(
@@ -175,11 +182,14 @@ def _limits(
     """Yield the best upper and the best lower limit of a feature, with their gains."""
     first, bad, good = (_extremes(feature, uses) for uses in placed)
     step = _step(np.concatenate([bad, good]))
+    # None of few passing uses may be chance; those along a word are many, and their weights differ.
+    doubt = DOUBT * float(weights[1].mean()) if isinstance(feature, Window) else 0.0
     if isinstance(feature, Without):
         sides = [(0, np.zeros(1))]
     elif isinstance(feature, Window):
         throughout = 1 if feature.extreme == "least" else 0
-        some_time = [1 - throughout] if any(len(feature.levels(use)) > 1 for use, _ in placed[1][:3]) else []
+        several = any(len(feature.levels(use)) > 1 for use, _ in placed[1][:3])
+        some_time = [1 - throughout] if several else []
         sides = [(side, bad[:, side]) for side in (throughout, *some_time)]
     else:
         sides = [(0, bad[:, 0]), (1, bad[:, 1])]
@@ -192,15 +202,16 @@ def _limits(
         tried: list[tuple[float, float, float]] = []
         for limit, more in itertools.product(rounded.tolist(), {0.0, margin}):
             far = _outward(limit + more, step)
-            kept, passing = weights[0][own <= far].sum(), weights[1][others <= far].sum()
+            kept, passing = weights[0][own <= far].sum(), weights[1][others <= far].sum() + doubt
             mostly = bool(kept >= MOSTLY * (kept + passing))
             loses = BOX if isinstance(feature, Window) else LOSES
             enough = np.count_nonzero(begin <= limit) >= int((loses if mostly else KEEPS) * begun)
-            if enough and passing <= (1 - EXCLUDES) * weights[1].sum() and (mostly != bool(more) or not margin):
+            if enough and passing - doubt <= (1 - EXCLUDES) * weights[1].sum() and (mostly != bool(more) or not margin):
                 gain = _gain(kept, passing, *(w.sum() for w in weights))
                 tried.append((gain, far, SHARP if mostly else AS_GOOD))
         most = max((gain for gain, _, _ in tried), default=0.0)
-        if most >= GAINS:
+        bits = math.log2(1 + weights[1].sum() / weights[0].sum())
+        if most >= max(GAINS, TELLS * bits if isinstance(feature, Window) else 0.0):
             widest = max(limit for gain, limit, as_good in tried if gain >= as_good * most)
             clean = _clean(sign * _plain(widest, np.concatenate([own, others]), step))
             most *= NEARLY if isinstance(feature, Without) else 1.0

@@ -16,19 +16,19 @@ violated before.  The profile alone decides whether it occurs, so walks count it
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import Estimate, TimeDistribution
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.strata import Hits, Strata, owner_of
-from bbfalsify.engines.falsification.modes.use import use_of
+from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
-from bbfalsify.stats.estimates import part_of
+from bbfalsify.stats.estimates import distribution, part_of
 from bbfalsify.stats.intervals import Passes, total_estimate
 
 METHOD = "listed by splitting, others by stratified simulation"
@@ -44,9 +44,11 @@ class EstimatedMode:
     share: Estimate
     """Part of all known violations."""
     rows: tuple[Finding, ...]
-    """Rows most of whose violating traces belong to it, in the order of the list."""
+    """Rows most of whose violating traces belong to it, in the order of the list; if none, rows found by such a use."""
     traces: tuple[tuple[Passes, list[list[Walk]]], ...] = ()
     """By row: its passes with this mode's hits, and pass by pass the violating traces that belong to it."""
+    times: TimeDistribution | None = None
+    """Times of its first violations; None where no simulation tells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,23 +76,30 @@ def estimate_modes(
         return _sum(parts, strata, hits, confidence)
 
     total = known([row.estimated.passes for row in rows], met.everything())
-    found = []
-    for number, pattern in enumerate(patterns):
-        own = [d.passes(number) for d in divided if d.assigned[:, number].any()]
-        if not own and not _any(met.of_mode(number)):
-            continue  # only chance made it
-        probability = known(own, met.of_mode(number))
-        mostly = [row for row, d in zip(rows, divided, strict=True) if d.belongs_to() == number]
-        found.append(
-            EstimatedMode(
-                pattern,
-                probability,
-                part_of(probability, _occurrence(strata, pattern, number, confidence)),
-                part_of(probability, total),
-                tuple(mostly),
-                tuple((d.passes(number), d.walks(number)) for d in divided if d.assigned[:, number].any()),
-            )
+
+    def mode(number: int, own: Sequence[_Divided], mostly: Sequence[Finding]) -> EstimatedMode:
+        probability = known([d.passes(number) for d in own], met.of_mode(number))
+        return EstimatedMode(
+            patterns[number],
+            probability,
+            part_of(probability, _occurrence(strata, patterns[number], number, confidence)),
+            part_of(probability, total),
+            tuple(mostly),
+            tuple((d.passes(number), d.walks(number)) for d in own),
+            _times(number, own, met, strata),
         )
+
+    walks = [_owner_of_walk(usage, patterns, row) for row in rows]
+    found = []
+    for number in range(none):
+        own = [d for d in divided if d.assigned[:, number].any()]
+        if own or _any(met.of_mode(number)):  # else only chance made it
+            mostly = [row for row, d in zip(rows, divided, strict=True) if d.belongs_to() == number]
+            found.append(
+                mode(number, own, mostly or [row for row, first in zip(rows, walks, strict=True) if first == number])
+            )
+    if not found and rows:  # the estimates met no mode, but the search did
+        found = [mode(walks[0], divided[:1], rows[:1])] if walks[0] < none else []
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
     beside = met.of_mode(none)
@@ -100,6 +109,26 @@ def estimate_modes(
     # A pattern without core and conditions matches every use, so nothing is left to be seen.
     unseen = strata.unseen(beside, confidence) if strata.simulated and Pattern(()) not in patterns else None
     return Modes(tuple(found), other, total, unseen)
+
+
+def _times(number: int, rows: Sequence[_Divided], met: _Met, strata: Strata) -> TimeDistribution | None:
+    """Distribution of the first violations of a mode: traces along rows, and uses met by fresh simulations."""
+    weighed = [pair for row in rows for pair in row.times(number)]
+    for part, uses in zip(strata.parts, met.uses, strict=True):
+        own = [use.violated_at for owner, use in uses if owner == number]
+        if own:
+            each = part.occurrence(strata.drawn, 0.95)[0] / max(1, part.simulated)
+            weighed += [(time, each) for time in own]
+    times, weights = np.array([pair for pair in weighed if math.isfinite(pair[0])]).reshape(-1, 2).T
+    return None if not len(times) else distribution(times, weights, np.array([times.min(), times.max()]))
+
+
+def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> int:
+    """The pattern that the walk that found a row belongs to; the number after the last if none."""
+    walk = row.walk
+    return (
+        len(patterns) if walk is None else owner_of(patterns, use_of(usage, walk, row.judgement.first_violation_time))
+    )
 
 
 def _occurrence(strata: Strata, pattern: Pattern, number: int, confidence: float) -> Estimate:
@@ -118,17 +147,20 @@ class _Met:
 
     assigned: list[np.ndarray]
     """By stratum [groups, patterns + 1]: by the mode that they belong to; the last column has those of none."""
+    uses: list[list[tuple[int, Use]]]
+    """By stratum: the mode of each violation, and the violation."""
 
     @staticmethod
     def of(patterns: Sequence[Pattern], strata: Strata) -> _Met:
-        assigned = []
+        assigned, owned = [], []
         for part in strata.parts:
             counted = np.zeros((len(part.groups), len(patterns) + 1))
+            owned.append([(owner_of(patterns, use), use) for uses in part.uses for use in uses.violating])
             for group, uses in enumerate(part.uses):
                 owners = [owner_of(patterns, use) for use in uses.violating]
                 counted[group] = np.bincount(owners, minlength=len(patterns) + 1)
             assigned.append(counted)
-        return _Met(assigned)
+        return _Met(assigned, owned)
 
     def of_mode(self, number: int) -> Hits:
         return [table[:, number] for table in self.assigned]
@@ -150,11 +182,17 @@ class _Divided:
 
     all: Passes
     assigned: np.ndarray
-    owned: list[list[tuple[int, Walk]]]
-    """Pass by pass: the number of the pattern that each violating trace belongs to, and the trace."""
+    owned: list[list[tuple[int, Walk, float]]]
+    """Pass by pass: the number of the pattern that each violating trace belongs to, the trace, and when it violates."""
 
     def walks(self, number: int) -> list[list[Walk]]:
-        return [[walk for owner, walk in group if owner == number] for group in self.owned]
+        return [[walk for owner, walk, _ in group if owner == number] for group in self.owned]
+
+    def times(self, number: int) -> Iterator[tuple[float, float]]:
+        """Yield the first violation of each trace of a pattern, and the probability that it stands for."""
+        for value, group in zip(self.all.values, self.owned, strict=True):
+            each = value / len(self.owned) / max(1, len(group))
+            yield from ((time, each) for owner, _, time in group if owner == number)
 
     def passes(self, number: int) -> Passes:
         return replace(self.all, hits=tuple(self.assigned[:, number].tolist()))
@@ -167,14 +205,14 @@ class _Divided:
 def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> _Divided:
     passes, evidence = row.estimated.passes, row.estimated.evidence
     assigned = np.zeros((len(passes.hits), len(patterns) + 1))
-    owned: list[list[tuple[int, Walk]]] = [[] for _ in passes.hits]
+    owned: list[list[tuple[int, Walk, float]]] = [[] for _ in passes.hits]
     for r, (walks, times) in enumerate(zip(evidence.walks, evidence.kept_times, strict=True)):
         if not walks:
             continue
         uses = [use_of(usage, w, float(t)) for w, t in zip(walks, times, strict=True)]
-        owned[r] = [(owner_of(patterns, use), walk) for use, walk in zip(uses, walks, strict=True)]
+        owned[r] = [(owner_of(patterns, use), walk, use.violated_at) for use, walk in zip(uses, walks, strict=True)]
         scale = passes.hits[r] / len(walks)  # of many traces only some were kept
-        assigned[r] = np.bincount([number for number, _ in owned[r]], minlength=len(patterns) + 1) * scale
+        assigned[r] = np.bincount([number for number, _, _ in owned[r]], minlength=len(patterns) + 1) * scale
     return _Divided(passes, assigned, owned)
 
 

@@ -54,18 +54,21 @@ class Without:
 
 @dataclass(frozen=True)
 class Window:
-    """The least or the greatest value within fixed times; of a parameter, its value.
+    """The least, the greatest or the mean value within fixed times; of a parameter, its value.
 
     A lower limit of the least value holds throughout, one of the greatest at some time; upper limits the other way.
+    The mean is that of held levels; of joined ones it is about right.
     """
 
     name: str
     start: float
     end: float
     extreme: str
-    """least or greatest"""
+    """least, greatest or mean"""
 
     def value(self, use: Use, places: Sequence[int]) -> float:
+        if self.extreme == "mean":
+            return use.values[self.name].mean(self.start, self.end)
         levels = self.levels(use)
         return float(levels.min() if self.extreme == "least" else levels.max())
 

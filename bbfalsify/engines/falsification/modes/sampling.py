@@ -1,15 +1,16 @@
 """Simulations for modes: those that are learned from, and fresh ones to estimate on.
 
 To learn, further passes along each listed word: traces that violate and traces that do not, weighted by the probability
-of the word; and plain simulations for all other uses.  To estimate, the passes of the rows serve again (patterns never
-saw them), and other plain simulations count the violations that are not on the list.
+of the word; and plain simulations for all other uses (without actions: violating ones with varied values).  To
+estimate, the passes of the rows serve again (patterns never saw them), and other plain simulations count the violations
+that are not on the list.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,13 +22,14 @@ from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.use import Use, use_of
+from bbfalsify.engines.falsification.modes.varied_values import FEWEST, varied_uses
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 
 LEARN, PLAIN, AVOID = 0.1, 0.09, 0.02
 """Parts of the estimates' simulations: passes along the rows to learn from, plain simulations, once to learn from and
 once to estimate on, and simulations that look for ways to avoid a mode.  A profile without actions has one row, which
-plain simulations would only repeat: all of its simulations are passes to learn from."""
+plain simulations would only repeat: in their place violating uses are varied (`varied_values.py`)."""
 
 
 MOST_FURTHER = 300
@@ -37,7 +39,12 @@ PER_TRACE, MOST_WALKS, PER_SIMULATION = 5, 20_000, 8
 
 def learning_passes(usage: Usage, passes: int) -> int:
     """Passes along each row to learn from."""
-    return math.ceil((LEARN if usage.profile.has_actions else LEARN + 2 * PLAIN) * passes)
+    return math.ceil(LEARN * passes)
+
+
+def varying_simulations(usage: Usage, plan: PassPlan) -> int:
+    """Simulations that vary the values of a row's violating uses."""
+    return 0 if usage.profile.has_actions else int(2 * PLAIN * plan.passes * plan.traces)
 
 
 def plain_simulations(usage: Usage, rows: int, plan: PassPlan, given: int | None = None) -> int:
@@ -88,9 +95,16 @@ def learning_uses(
         times = np.concatenate(evidence.kept_times) if evidence.kept_times else np.zeros(0)
         bad += [use_of(usage, w, float(t), weight) for w, t in zip(violating, times, strict=True)]
         good += _passing(usage, evidence, weight * passes.total_traces)
-        if row.walk is not None:  # a row none of whose traces violates is known from the walk that found it
-            least = weight * (0.5 if not violating else 0.0)
-            bad.append(use_of(usage, row.walk, row.judgement.first_violation_time, least))
+        if row.walk is None:
+            continue
+        # A row none of whose traces violates is known from the walk that found it.
+        least = weight * (0.5 if not violating else 0.0)
+        bad.append(use_of(usage, row.walk, row.judgement.first_violation_time, least))
+        if (simulations := varying_simulations(usage, plan)) > 0:
+            starts = violating if len(violating) > FEWEST else [*violating, row.walk]
+            bad += varied_uses(ask, usage, plain.requirement, starts, simulations, seeds.child("varied"))
+            each = weight * max(0.5, len(violating)) / len(bad)  # all together are as probable as those met by passes
+            bad = [replace(use, weight=each) for use in bad]
     return bad + plain.violating, good + plain.passing
 
 

@@ -23,6 +23,13 @@ class Series:
         """The level from this time on."""
         return float(self.levels[max(0, int(np.searchsorted(self.times, time, "right")) - 1)])
 
+    def mean(self, start: float, end: float) -> float:
+        """The mean of held levels between two times."""
+        levels = self.window(start, end)
+        first = max(0, int(np.searchsorted(self.times, start, "right")) - 1)
+        edges = np.append(np.maximum(self.times[first : first + len(levels)], start), end)
+        return float(np.average(levels, weights=np.maximum(np.diff(edges), 0.0)))
+
     def window(self, start: float, end: float) -> np.ndarray:
         """The levels between two times."""
         first = max(0, int(np.searchsorted(self.times, start, "right")) - 1)

@@ -76,6 +76,8 @@ def _delay(condition: Condition, *, first: bool) -> str:
 def _limits(condition: Condition, units: Mapping[str, str]) -> str:
     subject, low, high = _subject(condition), condition.low, condition.high
     unit = f" {units[subject]}" if subject in units else ""
+    if isinstance(condition.feature, Window) and condition.feature.extreme == "mean":
+        subject += " on average"
     if math.isinf(low):
         return f"{subject} ≤ {high:g}{unit}"
     if math.isinf(high):
@@ -91,6 +93,8 @@ def _when(window: Window) -> str:
 
 def _some_time(condition: Condition, window: Window) -> str:
     """A limit of the greatest value from below, or of the least from above, holds at some time, not throughout."""
+    if window.extreme == "mean":
+        return ""
     open_side = condition.high if window.extreme == "greatest" else condition.low
     return " at some time" if math.isinf(open_side) else ""
 

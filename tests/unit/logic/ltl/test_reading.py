@@ -77,6 +77,7 @@ def test_a_pattern_matches_the_whole_symbol():
         ("G(in = a)", ["column 6", "unexpected '='", "'=='"]),
         ("G(connect -> F out == ok)", ["column 3", "neither a condition nor a pattern", "'in == connect'"]),
         ("in == a )", ["column 9", "unexpected ')'"]),
+        ("always[0:5](T <= 3)", ["column 7", "STL", "about signals", "without windows"]),
         ("G(in == ACK(V,V,0))", ["column 12", "unexpected '('", "need quotes"]),
         ("in == SYN/ACK & out == a", ["need quotes"]),
         ("in in {a, SYN+ACK}", ["need quotes"]),
