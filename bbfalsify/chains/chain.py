@@ -35,6 +35,8 @@ MOST_STATES = 20_000_000
 AT_ONCE = 20_000
 """States expanded before the caller is asked whether to go on."""
 _SHARE_OF_MEMORY = 0.7
+_VECTORS, _MATRICES = 16, 4
+"""Numbers per state, and copies of the matrix, that an answer needs beside the exploration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +130,7 @@ class _Explorer:
     def _grow(self, states: int, transitions: int) -> None:
         """Make room for so many states and transitions."""
         width = len(self.network.processes) * 4 + (self.network.integer_count + self.network.real_count) * 8 + 9
-        _require_memory(states * (width + 32) + transitions * 24, states)
+        _require_memory(states * (width + 32) + transitions * 24, f"room for {states:,} states")
         self.locations, self.integers, self.reals, self.kinds, self.impulse = (
             _longer(array, states) for array in (self.locations, self.integers, self.reals, self.kinds, self.impulse)
         )
@@ -146,8 +148,7 @@ class _Explorer:
         )  # fmt: skip
         outcome = kernel.NO_ROOM
         while outcome in (kernel.NO_ROOM, kernel.FULL):
-            if outcome == kernel.FULL:
-                self._check_size()
+            self._check_size()
             until = float(self.progress[kernel.P_NEXT] + AT_ONCE)
             if self._fill_table:
                 with np.errstate(over="ignore"):
@@ -163,7 +164,8 @@ class _Explorer:
                 )  # fmt: skip
             if outcome == kernel.NO_ROOM:
                 full = int(self.progress[kernel.P_STATES]) >= len(self.kinds)
-                self._grow(len(self.kinds) * (4 if full else 1), len(self.rates) * 3)
+                more = 4 if 4 * len(self.kinds) <= self.most_states else 2
+                self._grow(len(self.kinds) * (more if full else 1), len(self.rates) * 3)
         if outcome != kernel.DONE:
             raise UserError(self._problem(outcome, walker))
         return self._finished()
@@ -179,9 +181,12 @@ class _Explorer:
         states = int(self.progress[kernel.P_STATES])
         if states > self.most_states:
             raise UserError(
-                f"the chain of '{self.network.name}' has more than {self.most_states} states; bound its integers, or "
+                f"the chain of '{self.network.name}' has more than {self.most_states:,} states; bound its integers, or "
                 "estimate by simulation."
             )
+        transitions = int(self.progress[kernel.P_TRANSITIONS])
+        needed = 8 * _VECTORS * states + 16 * _MATRICES * transitions
+        _require_memory(needed, f"an answer about the {states:,} states found so far")
         if not self.go_on(states):
             raise KeyboardInterrupt
 
@@ -237,14 +242,19 @@ def _evaluate(chain: Chain, expression: Expression) -> np.ndarray:
     return numbers
 
 
-def _require_memory(needed: int, states: int) -> None:
-    """Refuse arrays that do not fit into the memory that is free."""
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return
-    if needed > _SHARE_OF_MEMORY * free:
+def _require_memory(needed: int, what: str) -> None:
+    """Refuse what does not fit into the memory that is free."""
+    free = free_memory()
+    if free is not None and needed > _SHARE_OF_MEMORY * free:
         raise UserError(
-            f"the chain does not fit into memory: room for {states} states takes {needed / 1e9:.1f} GB, and "
-            f"{free / 1e9:.1f} GB are free. Bound the model's integers, or estimate by simulation."
+            f"the chain does not fit into memory: {what} takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are "
+            "free. Bound the model's integers, or estimate by simulation."
         )
+
+
+def free_memory() -> int | None:
+    """Return the bytes that are free, or None where the system does not tell."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return None

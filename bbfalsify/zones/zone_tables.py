@@ -6,7 +6,6 @@ tables.Z, tables.model, tables.clock_names
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -14,19 +13,19 @@ from math import lcm
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.kernel.analysis import Analysis, conjunction
+from bbfalsify.kernel.analysis import Analysis
 from bbfalsify.kernel.expression_compiler import Compiler
-from bbfalsify.kernel.guard_atoms import integer_atom
-from bbfalsify.kernel.guard_tables import GuardTables
 from bbfalsify.kernel.model_tables import CompiledModel, compile_network
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
-from bbfalsify.modelling.network.visit import Bounds, bounds, subexpressions
+from bbfalsify.modelling.network.visit import subexpressions
 from bbfalsify.zones import layout as at
-from bbfalsify.zones.bounds import UNKNOWN, ClockEffects, LowerUpper, everywhere, include, join, per_location
-from bbfalsify.zones.conditions import Atom, Case, Clock, Conditions, NoZones
+from bbfalsify.zones.bounds import ClockEffects, LowerUpper
+from bbfalsify.zones.condition_words import ConditionWords
+from bbfalsify.zones.conditions import Case, Conditions, NoZones
 from bbfalsify.zones.dbm import LARGEST
+from bbfalsify.zones.model_constants import ModelConstants
 from bbfalsify.zones.refusals import without_zones
 from bbfalsify.zones.updates import clock_effects
 
@@ -93,12 +92,12 @@ class _Packer:
         self.network, self.question = network, question
         self.model = compile_network(network)
         self.analysis = Analysis(network)
-        self.simple = GuardTables(self.analysis)
         self.conditions = Conditions(network.functions)
         self.compiler = Compiler(network, first_address=len(self.model.T))
         self.compiler.constants, self.compiler.sites = list(self.model.F), list(self.model.sites)
         self.problems: list[Problem] = []
-        self.words: list[int] = [0] * at.Z_SIZE
+        self.put = ConditionWords(self.analysis, self.compiler)
+        self.words = self.put.words
         self.variables = {
             (v.kind.is_real, slot): v for v in network.variables for slot in range(v.slot, v.slot + v.size)
         }
@@ -132,13 +131,15 @@ class _Packer:
         groups = [*guards, *refusals, *invariants, alive, dead, kept or []]
         self.scale = self._scale(groups)
         self._choose_clocks(groups)
+        self.put.choose(self.number, self.scale)
         rates = self._rates()
-        constants = self._constants(edges, locations, guards, refusals, invariants, effects)
-        least = self._least([alive, dead, kept or []], constants, effects)
+        known = ModelConstants(self.network, self.conditions, self.variables, self.written, self.scale)
+        constants = known.of_locations(edges, locations, guards, refusals, invariants, effects)
+        least = known.everywhere([alive, dead, kept or []], constants, effects, asked.timed)
         if any(effect.copies for branch in effects for effect in branch):
             constants = [{} for _ in locations]
         self.words[at.Z_STOPWATCHES] = int(self.stopwatch is not None)
-        self.words[at.Z_RATES] = self._add(self._add([len(row) // 2, *row]) for row in rates)
+        self.words[at.Z_RATES] = self.put.add(self.put.add([len(row) // 2, *row]) for row in rates)
         return self._pack(guards, refusals, invariants, (alive, dead, kept), constants, least)
 
     def _cases(self, e: Expression | None, what: str, line: int | None, *, negated: bool = False) -> list[Case]:
@@ -239,61 +240,6 @@ class _Packer:
             ))  # fmt: skip
         return rows
 
-    def _interval(self, e: Expression) -> Bounds | None:
-        return bounds(self.conditions.values(e), self._range_of)
-
-    def _range_of(self, e: ex.Read | ex.Bound) -> Bounds | None:
-        if not isinstance(e, ex.Read) or e.kind is Kind.CLOCK:
-            return None
-        variable = self.variables[e.kind.is_real, e.slot]
-        first, count = e.slot, 1 if e.index is None else e.size
-        store = "r" if e.kind.is_real else "i"
-        if not any((store, slot) in self.written for slot in range(first, first + count)):
-            values = (self.network.initial_reals() if e.kind.is_real else self.network.initial_integers())[first:][
-                :count
-            ]
-            return min(values), max(values)
-        if e.kind is Kind.BOOL:
-            return 0, 1
-        return None if e.kind.is_real else (variable.low, variable.high)
-
-    def _constants(
-        self, edges: list, locations: list, guards: list, refusals: list, invariants: list,
-        effects: list[list[ClockEffects]],
-    ) -> list[LowerUpper]:  # fmt: skip
-        """Constants that matter per location."""
-        own: list[LowerUpper] = [{} for _ in locations]
-        first, links = [], [[] for _ in self.network.processes]  # type: ignore[var-annotated]
-        total = 0
-        for process in self.network.processes:
-            first.append(total)
-            total += len(process.locations)
-        for place, cases in zip(own, invariants, strict=True):
-            include(place, cases, self.scale, self._interval)
-        for (p, edge), *parts in zip(edges, guards, refusals, effects, strict=True):
-            for cases in parts[:2]:
-                include(own[first[p] + edge.source], cases, self.scale, self._interval)
-            for branch, effect in zip(edge.branches, parts[2], strict=True):
-                links[p].append((edge.source, branch.target, effect))
-        found = []
-        for p, process in enumerate(self.network.processes):
-            found += per_location(own[first[p] : first[p] + len(process.locations)], links[p])
-        return found
-
-    def _least(
-        self, asked: list[list[Case]], constants: list[LowerUpper], effects: list[list[ClockEffects]]
-    ) -> LowerUpper:
-        """Constants that matter everywhere: those of the query, and all where clocks are copied."""
-        least: LowerUpper = {}
-        for cases in asked:
-            include(least, cases, self.scale, self._interval)
-        if self.question.timed:  # only upper bounds: whether the target is met by some moment
-            least[self.network.real_count - 1] = -1, UNKNOWN
-        flat = [effect for branches in effects for effect in branches]
-        if any(effect.copies for effect in flat):
-            join(least, everywhere([*constants, least], flat))
-        return least
-
     # --- packing ---
 
     def _pack(
@@ -306,25 +252,25 @@ class _Packer:
         integers = sorted(slot for store, slot in self.written if store == "i")
         words[at.Z_CLOCKS], words[at.Z_SCALE] = n, self.scale
         words[at.Z_WIDTH] = processes + len(integers)
-        words[at.Z_INTEGERS], words[at.Z_INTEGER_COUNT] = self._add(integers), len(integers)
-        words[at.Z_CLOCK_OF_SLOT] = self._add(self.number.get(slot, -1) for slot in range(network.real_count))
-        words[at.Z_SLOT_OF_CLOCK] = self._add(self.slots)
-        words[at.Z_GUARDS] = self._add(self._condition(cases, "a guard") for cases in guards)
-        words[at.Z_REFUSALS] = self._add(self._condition(cases, "a guard") for cases in refusals)
-        words[at.Z_INVARIANTS] = self._add(
-            -1 if cases == [Case()] else self._condition(cases, "an invariant") for cases in invariants
+        words[at.Z_INTEGERS], words[at.Z_INTEGER_COUNT] = self.put.add(integers), len(integers)
+        words[at.Z_CLOCK_OF_SLOT] = self.put.add(self.number.get(slot, -1) for slot in range(network.real_count))
+        words[at.Z_SLOT_OF_CLOCK] = self.put.add(self.slots)
+        words[at.Z_GUARDS] = self.put.add(self.put.condition(cases, "a guard") for cases in guards)
+        words[at.Z_REFUSALS] = self.put.add(self.put.condition(cases, "a guard") for cases in refusals)
+        words[at.Z_INVARIANTS] = self.put.add(
+            -1 if cases == [Case()] else self.put.condition(cases, "an invariant") for cases in invariants
         )
-        words[at.Z_BOUNDS] = self._add(self._bounds(place) for place in constants)
+        words[at.Z_BOUNDS] = self.put.add(self.put.bounds(place) for place in constants)
         pairs = [least.get(slot, (-1, -1)) for slot in self.slots[1:]]
-        words[at.Z_LEAST] = self._add([0, 0, *(value for pair in pairs for value in pair)])
+        words[at.Z_LEAST] = self.put.add([0, 0, *(value for pair in pairs for value in pair)])
         diagonal = self._diagonal([*guards, *refusals, *invariants, alive, dead, kept or []])
         words[at.Z_EXTRAPOLATION] = at.MAXIMUM if self.question.bisimilar else at.LOWER_UPPER
         if diagonal is not None:
             words[at.Z_EXTRAPOLATION] = at.NO_EXTRAPOLATION
-        words[at.Z_ALIVE] = self._condition(alive, "the query") if alive else -1
-        words[at.Z_DEAD] = self._condition(dead, "the query") if dead else -1
+        words[at.Z_ALIVE] = self.put.condition(alive, "the query") if alive else -1
+        words[at.Z_DEAD] = self.put.condition(dead, "the query") if dead else -1
         words[at.Z_DEADLOCKS] = int(self.question.deadlocks)
-        words[at.Z_KEPT] = -1 if kept is None else self._condition(kept, "the query")
+        words[at.Z_KEPT] = -1 if kept is None else self.put.condition(kept, "the query")
         words[at.Z_TIME] = n - 1 if self.question.timed else 0
         words[at.Z_PIECES] = max(8, min(MOST_PIECES, _MEMORY_OF_PIECES // (n * n)))
         words[at.Z_MOVES] = words[at.Z_WIDTH] + n * n
@@ -359,7 +305,7 @@ class _Packer:
         for name, size in (
             (at.Z_PASSES, 1), (at.Z_SOURCES, n), (at.Z_SHIFTS, n), (at.Z_STOPPED, n), (at.Z_LOWER, 2 * n),
             (at.Z_UPPER, n), (at.Z_PARTIES, 6 * processes + 8), (at.Z_OPTIONS, 2 * options + 4),
-            (at.Z_CELLS, 4 * edges + 8), (at.Z_ATOMS, 3 * self.atoms + 8),
+            (at.Z_CELLS, 4 * edges + 8), (at.Z_ATOMS, 3 * self.put.atoms + 8),
         ):  # fmt: skip
             self.words[name] = place
             place += size
@@ -368,55 +314,6 @@ class _Packer:
     def _name(self, slot: int) -> str:
         variable = self.variables[True, slot]
         return variable.element_names()[slot - variable.slot] if variable.size > 1 else variable.name
-
-    def _add(self, words: Iterable[int]) -> int:
-        added = [int(word) for word in words]  # first, because it may add, too
-        place = len(self.words)
-        self.words.extend(added)
-        return place
-
-    def _bounds(self, constants: LowerUpper) -> int:
-        rows = [(self.number[s], *pair) for s, pair in sorted(constants.items()) if s in self.number]
-        return self._add([len(rows), *(word for row in rows for word in row)])
-
-    atoms = 0
-
-    def _condition(self, cases: list[Case], what: str) -> int:
-        rows: list[int] = []
-        for case in cases:
-            integers: list[int] = []
-            code: list[Expression] = []
-            for part in case.data:
-                for simple in [part] if integer_atom(part) else self.simple.simplified(part):
-                    row = integer_atom(simple)
-                    if row is not None:
-                        integers += [row[0], row[1], row[3]]
-                    elif not (isinstance(simple, Constant) and simple.value != 0):
-                        code.append(simple)
-            place = self.compiler.condition(conjunction(code), what) if code else -1
-            atoms = [word for atom in case.atoms for word in self._atom(atom, what)]
-            self.atoms += len(case.atoms)
-            rows += [self._add(integers), len(integers) // at.INTEGER_WIDTH, place, self._add(atoms), len(case.atoms)]
-        return self._add([len(cases), *rows])
-
-    def _atom(self, atom: Atom, what: str) -> list[int]:
-        def clock(given: Clock | None) -> list[int]:
-            if given is None:
-                return [0, -1, 1]
-            if given.index is None:
-                return [self.number[given.slot], -1, 1]
-            return [given.slot, self.compiler.number(given.index, what), given.size]
-
-        bound = atom.bound
-        negated = isinstance(bound, ex.Unary) and bound.operator == "-"
-        read = bound.operand if isinstance(bound, ex.Unary) and negated else bound
-        if isinstance(bound, Constant):
-            source = [at.BOUND_CONSTANT, int(Fraction(bound.value) * self.scale)]
-        elif isinstance(read, ex.Read) and read.index is None and read.kind is Kind.INT:
-            source = [at.BOUND_NEGATED_SLOT if negated else at.BOUND_SLOT, read.slot]
-        else:
-            source = [at.BOUND_CODE, self.compiler.number(bound, what)]
-        return [*clock(atom.left), *clock(atom.right), *source, int(atom.strict)]
 
     def _diagonal(self, groups: list[list[Case]]) -> str | None:
         for group in groups:

@@ -1,7 +1,10 @@
 """convert and validate on UPPAAL files, from the command line."""
 
+import re
+
 import pytest
 
+from bbfalsify.examples.chains import chain_file
 from tests.unit.modelling.uppaal.test_xml_reader import FISCHER
 from tests.unit.modelling.uppaal.uppaal_files import LINES, xml_model
 
@@ -69,3 +72,30 @@ def test_an_uppaal_model_alone_is_no_profile(cli, tmp_path, heater):
                  "always[0:20](T <= 75)", "--horizon", "20")  # fmt: skip
     assert called.code == 2
     assert "write a YAML file with 'model: user.xml' and 'inputs'" in called.err
+
+
+def test_a_chain_is_written_for_prism(cli, tmp_path):
+    hubble = str(chain_file("hubble"))
+    called = cli("convert", hubble, "--prism", "--label", "tired=left <= 2", "--set", "nu=3", "-o", "hubble.prism")
+    assert (called.code, called.out, called.err) == (0, "", "hubble.prism written\n")
+    text = (tmp_path / "hubble.prism").read_text()
+    assert text.startswith("ctmc\n") and "  s : [0..84] init 0;" in text and " 3 : (s'=0)" in text
+    assert re.findall(r'label "(\w+)"', text) == ["sleep", "crash", "tired"]
+    called = cli("convert", hubble, "--prism", "--json", "--label", "counting=Controller.Counting")
+    assert called.json["notes"] == ["no state in which time passes has the label 'counting'"]
+    assert " 6 : (s'=0)" in called.json["prism"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--label", "tired=left <= 2"], "--label and --set are for --prism"),
+        (["--prism", "--label", "left <= 2"], "--label left <= 2: write NAME=CONDITION"),
+        (["--prism", "--label", "init=left <= 2"], "write NAME=CONDITION"),
+        (["--prism", "--label", "tired=lft <= 2"], "Did you mean 'left'?"),
+        (["--prism", "--set", "nv=3"], "Did you mean 'nu'?"),
+    ],
+)
+def test_labels_and_constants_for_prism_that_are_wrong(cli, options: list[str], says: str):
+    called = cli("convert", str(chain_file("hubble")), *options)
+    assert called.code == 2 and says in called.err

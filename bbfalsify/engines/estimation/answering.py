@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bbfalsify.chains.answers import answer_csl
-from bbfalsify.chains.chain import Chain, explore_chain
+from bbfalsify.chains.chain import MOST_STATES, Chain, explore_chain
 from bbfalsify.chains.refusals import not_markov
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
@@ -47,8 +47,15 @@ class Answered:
 class Answering:
     """Answers about one model; its chain is explored once."""
 
-    def __init__(self, network: Network, settings: EstimateSettings, go_on: Callable[[], bool]) -> None:
-        self.network, self.settings, self.go_on = network, settings, go_on
+    def __init__(
+        self,
+        network: Network,
+        settings: EstimateSettings,
+        go_on: Callable[[], bool],
+        explored: Callable[[int], None] = lambda states: None,
+    ) -> None:
+        """`explored` hears now and then how many states of the chain were found."""
+        self.network, self.settings, self.go_on, self._explored = network, settings, go_on, explored
         self._chain: Chain | None = None
         self._no_chain: UserError | None = None
 
@@ -81,14 +88,18 @@ class Answering:
                 raise UserError(Problem(f"query '{question.text}': a chain cannot answer it; use method: auto."))
             return False
         if self._chain is None and self._no_chain is None:
-            most = AUTOMATIC_STATES if wanted == "auto" and question.path is not None else 20_000_000
+            most = AUTOMATIC_STATES if wanted == "auto" and question.path is not None else MOST_STATES
             try:
-                self._chain = explore_chain(self.network, most_states=most, go_on=lambda _: self.go_on())
+                self._chain = explore_chain(self.network, most_states=most, go_on=self._goes_on)
             except UserError as error:
                 self._no_chain = error
         if self._chain is None and self._no_chain is not None and wanted == "chain":
             raise self._no_chain
         return self._chain is not None
+
+    def _goes_on(self, states: int) -> bool:
+        self._explored(states)
+        return self.go_on()
 
     def _exactly(self, question: Question) -> Answered:
         assert self._chain is not None and question.formula is not None
@@ -128,6 +139,8 @@ class Answering:
             plain = Plain(sampler, self.settings, seeds, self.go_on)
             found, verdict = plain.estimate(inner, question.runs)
             warnings = plain.counting.warnings()
+        if self._no_chain is not None and not not_markov(self.network):
+            warnings = [f"simulated: {problem.message}" for problem in self._no_chain.problems] + warnings
         found = _complement(found) if path.negated else found
         if bound is not None and self.settings.method in RARE:
             verdict = bound.verdict(found.low, found.high)

@@ -36,7 +36,10 @@ class Counting:
         if self.endless:
             said.append(f"{self.endless} runs made too many steps to be judged; they count as either")
         if self.hits == 0 and self.trials:
-            said.append(f"no run of {self.trials} met it: the value is an upper bound; splitting finds rare events")
+            said.append(
+                f"no run of {self.trials} met it: the value is an upper bound; --method importance finds rare events, "
+                "or --method splitting with a --score that rises on the way"
+            )
         return said
 
 

@@ -7,12 +7,15 @@ The first factor is exact where the law of every step depends on the word alone;
 or, where that is small, importance sampling inside the word (`tilted_words.py`), or splitting over levels of robustness
 where the weights of that have heavy tails.  Violations with other words are estimated
 by importance sampling, unless none is met: then the sum is called "at least".
+
+A violation in the last step comes before the last action, so words that differ from a violating one in that action only
+are looked at, too, whether tilted uses met them or not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bbfalsify.core.budget import BudgetSpent
@@ -60,10 +63,12 @@ class Words:
         others, rest = self.uses, self._tilting(source, "others")
         remainder = Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, 0)
         try:
-            for key in words:
+            for key in words:  # grows
                 found = self._word(key)
-                if self.uses.keys or not found.none_seen:
+                if key in self.uses.keys or not found.none_seen:
                     self.parts[key] = found
+                if not found.none_seen:
+                    words += [other for other in self._siblings(key) if other not in words][: MOST_WORDS - len(words)]
             others = self.uses.without(self.parts, f"{self.uses.name}/others")
             rest = self._tilting(TiltedUses(others), "others")
             if self.parts:
@@ -79,6 +84,18 @@ class Words:
             self.said += rest.said
             return remainder
         return self._sum(remainder, rest.said)
+
+    def _siblings(self, word: Key) -> Iterator[Key]:
+        """Possible words with another last action."""
+        model = self.uses.usage.model
+        for action in dict.fromkeys(model.actions):
+            other = (*word[:-1], action)
+            try:
+                possible = exact_word(model, other).cylinders[-1] > 0
+            except NotExact:
+                return
+            if possible:
+                yield other
 
     def sum_over(self, words: Sequence[Key]) -> Estimate | None:
         """The probability of these words alone, which is at least so much; None where none of them is seen."""
@@ -132,6 +149,8 @@ class Words:
         self.simulations += own.asked
         if not found.none_seen and tilting.trusted:
             return found
+        if self.simulations >= self.most_runs:
+            return None
         own = self.uses.without((), f"{name}/inside")
         plan = passes.PassPlan(PASSES, self.go_on, self.relative, self.most_runs)
         particles = max(50, self.particles // 5)

@@ -187,7 +187,7 @@ class RunProgress(_Listener):
 
 
 class EstimateProgress(_Listener):
-    """The query that is being answered, and simulations of a system."""
+    """The query that is being answered, states of a chain, and simulations of a system."""
 
     def _begin(self) -> None:
         self._stage, self._total, self._done = "", 0, 0
@@ -198,5 +198,8 @@ class EstimateProgress(_Listener):
             self._stage, self._total, self._done = event.stage, event.simulations, 0
         elif kind == "BatchAnswered":
             self._done += sum(a["uses"]["count"] if "uses" in a else 1 for a in event.answers)
+        elif kind == "StatesExplored":
+            stage = f"{self._stage}: states of the chain"
+            self._progress.show(stage, event.states, 0, "exploring", above=self._above)
         if self._stage and not self._progress.quiet and kind in ("StageStarted", "BatchAnswered"):
             self._progress.show(self._stage, self._done, self._total, "estimating", above=self._above)

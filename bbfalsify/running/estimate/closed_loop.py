@@ -106,7 +106,7 @@ def _row(number: int, requirement: Requirement, plain: smc.Progress, rule: Plain
     warnings = []
     if counts.trials and not counts.hits:
         warnings.append(
-            f"no use of {counts.trials} violated it: the value is an upper bound; words finds rare violations"
+            f"no use of {counts.trials} violated it: the value is an upper bound; --method words finds rare violations"
         )
     if counts.failed:
         warnings.append(f"{counts.failed} simulations failed or stood still; they count as either")

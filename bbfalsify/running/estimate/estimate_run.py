@@ -10,7 +10,7 @@ from typing import Any
 
 from bbfalsify.chains import ask_storm, derivatives
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import StageStarted
+from bbfalsify.core.events import StageStarted, StatesExplored
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.estimation import questions
@@ -34,7 +34,15 @@ class EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
 
     @cached_property
     def _answering(self) -> Answering:
-        return Answering(self.network, self.settings, self.in_time)
+        return self._about(self.network)
+
+    def _about(self, network: Network) -> Answering:
+        return Answering(network, self.settings, self.in_time, self._tell)
+
+    def _tell(self, states: int) -> None:
+        """Show how far the exploration of a chain is; `Progress` decides how often."""
+        left = self.seconds_left
+        self.record.recorder.tell(StatesExplored("chain", states, 0, 0, 0.0, round(self.seconds, 3), left))
 
     def answer(self, question: Question) -> EstimateRow:
         self.record.recorder.record(StageStarted(question.id, 0))
@@ -71,7 +79,7 @@ class EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
         elif not self.variants:
             return
         for values, network in self.variants or [({}, self.network)]:
-            answering = Answering(network, self.settings, self.in_time) if values else self._answering
+            answering = self._about(network) if values else self._answering
             asked = questions.read_question(question.query, network)
             for moment in times:
                 at = values if moment is None else {**values, "time": moment}

@@ -150,14 +150,28 @@ def test_a_timelock_is_named():
         explore_chain(b.instance("A").build())
 
 
-def test_too_many_states_are_refused_before_memory_is():
+def million() -> Network:
     b = NetworkBuilder("many")
     b.declare("int[0,1000000] n = 0;")
     a = b.automaton("A")
     a.location("On")
     a.edge("On", "On", guard="n < 1000000", update="n++", action="more")
-    with pytest.raises(UserError, match="more than 50000 states"):
-        explore_chain(b.instance("A").build(), most_states=50_000)
+    return b.instance("A").build()
+
+
+def test_too_many_states_are_refused_before_memory_is():
+    heard: list[int] = []
+    with pytest.raises(UserError, match="more than 50,000 states"):
+        explore_chain(million(), most_states=50_000, go_on=lambda states: not heard.append(states))
+    assert heard and heard == sorted(heard) and heard[-1] <= 50_000
+
+
+@pytest.mark.parametrize(("free", "says"), [(200_000, "room for 1,024 states"), (40_000_000, "states found so far")])
+def test_a_chain_that_does_not_fit_is_refused_before_memory_is_used(free: int, says: str, monkeypatch):
+    """40 MB hold the arrays of the 65,536 states that there is room for, not those of answers about them as well."""
+    monkeypatch.setattr("bbfalsify.chains.chain.free_memory", lambda: free)
+    with pytest.raises(UserError, match=rf"does not fit into memory: .*{says}.* GB are free"):
+        explore_chain(million())
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.7, 30.0, 1e3, 1e6])

@@ -118,6 +118,14 @@ def test_a_sum_over_words_looks_inside_those_with_small_shares(margin: float):
     assert "at least" in found.method and any("at most" in warning for warning in found.warnings)
 
 
+def test_words_that_differ_in_the_last_action_only_are_looked_at_too():
+    """Seed 0: tilted uses meet only "… off", three quarters of 3.85e-4.  A 99.9 % interval at one seed."""
+    stl, exact = rare_limit(0.1)
+    found = loop(0, stl=stl, method="words", particles=100, runs=3000, confidence=0.999)
+    assert found.estimate is not None and found.estimate.low <= exact <= found.estimate.high < 1.5 * exact
+    assert set(found.evidence["words"]) == {" ".join(WORD), "on on on on off"}
+
+
 def test_tilts_inside_a_word_reach_a_share_of_1e_9():
     """Only "on" within 1e-9 of the first moment counts; the fifth "on" changes nothing.  99.9 % intervals of 3 seeds;
     bins that straddle the border of the goal would leave them below the truth (by 6 % at 1e-3).
