@@ -199,7 +199,8 @@ def test_a_mode_below_a_millionth_is_estimated_along_its_core():
     """No word is listed, and no plain walk would show it.  The value of one run lies within 5 standard errors of its
     closed form (a false alarm in 1e-5 of all seeds, as passes scatter by Student's law), which are below 40 % of it.
     """
-    assert rare(LONG, [TWELVE], [1e-7, 1.0], [100, 100], 20_000) == {0}
+    assert rare(LONG, [TWELVE], [1e-7, 1.0], 20_000) == {0}
+    assert rare(LONG, [TWELVE], [0.02, 1.0], 20_000) == set()  # 400 plain uses tell more than 40 families
     strata = draw(LONG, [TWELVE], [100, 100], 1_000, SeedTree(4), {0})
     simulate(ask_twelve, LONG, 0, frozenset(), strata)
     [mode] = estimate_modes(LONG, [TWELVE], [], strata, 0.95).modes

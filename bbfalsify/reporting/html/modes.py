@@ -19,7 +19,7 @@ MOST_COLUMNS = 8
 """Modes that a history shows."""
 MOST_DRAWN, MOST_LOCATIONS = 5, 40
 """Modes whose way through the profile is drawn, and locations of an automaton that is."""
-MOST_ROWS = 12
+MOST_ROWS = 6
 """Rows that a mode links to."""
 
 

@@ -113,7 +113,7 @@ def name_modes(
         weights = learned_weights(patterns, bad, good)
         wanted = allocated(weights, fresh[number])
         most = most_walks(fresh[number], sum(row.estimated.passes.total_traces for row in listed))
-        split = rare(usage, patterns, weights.sum(axis=1).tolist(), wanted, most) if fresh[number] else ()
+        split = rare(usage, patterns, weights.sum(axis=1).tolist(), most) if fresh[number] else ()
         strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split)
         simulate(ask, usage, number, frozenset(row.actions for row in listed), strata)
         confidence = scribe.options.confidence

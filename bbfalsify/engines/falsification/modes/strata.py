@@ -183,12 +183,13 @@ def allocated(weights: np.ndarray, simulations: int) -> list[int]:
     return [*(int(math.ceil(simulations * share)) for share in rest), max(min(1, simulations), int(simulations * last))]
 
 
-def rare(
-    usage: Usage, patterns: Sequence[Pattern], learned: Sequence[float], wanted: Sequence[int], most: int
-) -> set[int]:
-    """Numbers of the patterns whose uses plain walks would not give, by their learned probabilities."""
+def rare(usage: Usage, patterns: Sequence[Pattern], learned: Sequence[float], most: int) -> set[int]:
+    """Numbers of the patterns that plain walks would hardly meet, by their learned probabilities.
+
+    Where plain walks give enough uses, though fewer than wanted, they tell more than the few families of splitting.
+    """
     few = (number for number, pattern in enumerate(patterns) if can_split(usage, pattern))
-    return {number for number in few if learned[number] * most < max(wanted[number], ENOUGH)}
+    return {number for number in few if learned[number] * most < ENOUGH}
 
 
 def draw(

@@ -48,10 +48,13 @@ function specOf(data, fans) {
       lines: [{name: "robustness", xs: unpack(data.robustness.times), ys: unpack(data.robustness.values), step: true,
                kind: "robustness"}]});
   }
-  const lanes = [{title: "actions", events: data.word, key: data.key}];
-  if (data.shrunk) lanes.push({title: "matters", events: data.shrunk});
+  const lanes = acts(data) ? [{title: "actions", events: data.word, key: data.key}] : [];
+  if (data.shrunk && lanes.length) lanes.push({title: "matters", events: data.shrunk});
   return {title: data.title, x: [0, data.end], panels, lanes, marks: data.marks, around: data.around, fans};
 }
+
+// A profile without actions has one that ends the use, behind its end.
+function acts(data) { return data.word.some(([time]) => time <= data.end); }
 
 function copyable(text) {
   const button = make("button", {type: "button", class: "copy"}, "copy");
@@ -79,7 +82,7 @@ function detail(data) {
         check.addEventListener("change", () => { shown[number] = check.checked; plot.paint(); });
         return make("label", {class: kind}, check, ` ${text}`);
       };
-      box.append(make("div", {class: "fan-legend"}, "some of the traces along these actions: ",
+      box.append(make("div", {class: "fan-legend"}, `some of the ${acts(data) ? "traces along these actions" : "uses"}: `,
         choice("violating", `${count} that violate here`, 1), choice("others", `${others} that do not`, 0)));
     }
     box.append(host);
