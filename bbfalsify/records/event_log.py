@@ -243,7 +243,7 @@ def _event(line: bytes, sealed: bool = False) -> RecordedEvent | None:
         if kind == TraceFound.__name__ and isinstance(time, float):  # `model_time` was once called `time`
             return RecordedEvent(sequence, None, kind, {**data, "model_time": time})
         datetime.fromisoformat(time)
-        return RecordedEvent(sequence, time, kind, data)
+        return RecordedEvent(sequence, time, kind, data) if isinstance(kind, str) else None
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -114,7 +114,8 @@ class CheckedRequirement(Stored):
     @property
     def steps(self) -> str:
         """a/x b/y ( c/z )^ω: the violating word with its answers, the loop in parentheses."""
-        steps, cut = [f"{i}/{o}" for i, o in zip(self.word, self.outputs, strict=True)], len(self.prefix)
+        # A damaged file may have other numbers of both: what is there is shown.
+        steps, cut = [f"{i}/{o}" for i, o in zip(self.word, self.outputs, strict=False)], len(self.prefix)
         loop = ["(", *steps[cut:], ")^ω"] if self.loop else []
         return " ".join([*steps[:cut], *loop])
 

@@ -56,6 +56,19 @@ def test_damage_in_the_middle_is_named_with_its_line(tmp_path, change):
         list(read_events(file))
 
 
+def test_an_older_log_whose_kind_of_event_is_no_word_is_refused(tmp_path):
+    """Lines of older versions have no checksum, so the kind itself is looked at."""
+    file = log(tmp_path)
+    unsealed(file)
+
+    def list_for_a_word(lines):
+        assert b'"EstimateMade"' in lines[1]
+        lines[1] = lines[1].replace(b'"EstimateMade"', b'["EstimateMade"]')
+
+    with pytest.raises(UserError, match=r"events.jsonl:2: damaged"):
+        list(read_events(changed(file, list_for_a_word)))
+
+
 @pytest.mark.parametrize("kept", [0, 3])
 def test_damaged_lines_at_the_end_are_cut_off_and_named(tmp_path, kept):
     def spoil(lines):
