@@ -34,11 +34,11 @@ def odds_interval(estimate: Estimate) -> str:
         return "not estimated"
     if estimate.none_seen or estimate.low == 0 and estimate.value in (0.0, estimate.high):
         return f"less than {odds(estimate.high)}"
-    value, (first, last) = odds(estimate.value), limits(estimate)
+    value, (first, last) = odds(estimate.value), _limits(estimate)
     return f"{value} [{_short(first, value)}, {_short(last, value)}]"
 
 
-def limits(estimate: Estimate) -> tuple[str, str]:
+def _limits(estimate: Estimate) -> tuple[str, str]:
     """The limits of an interval, said as its value is and the smaller number first: 1 in 8.3 before 1 in 26."""
     text = odds(estimate.value)
     if text.startswith("1 in "):

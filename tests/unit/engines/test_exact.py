@@ -19,6 +19,7 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import CompiledModel, compile_network, stochastic_walks
 from bbfalsify.modelling import load_profile, parse_profile
 from tests import heater
+from tests.support.chooser import COMMITTED, URGENT
 from tests.unit.kernel.kernel_models import model, one, several
 
 ROOT = Path(__file__).parents[3]
@@ -326,26 +327,9 @@ def test_a_clock_is_not_needed_where_a_guard_is_false_anyway():
     assert exact(m, ["b", "a"]) == 0.0
 
 
-@pytest.mark.parametrize("instant", ["committed", "urgent"])
-def test_clocks_stand_still_where_no_time_passes(instant):
+@pytest.mark.parametrize("text", [COMMITTED, URGENT], ids=["committed", "urgent"])
+def test_clocks_stand_still_where_no_time_passes(text):
     """A clock that is reset on the way into such a location is known when it is left; any other stays unknown."""
-    text = """
-format_version: 1
-name: chooser
-automata:
-  User:
-    declarations: "clock x;"
-    initial: S
-    locations:
-      S: {invariant: "x <= 2"}
-      C: {INSTANT: true}
-    edges:
-      - {from: S, to: C, action: a, guard: "x >= 1", update: "x = 0"}
-      - {from: C, to: S, action: ok, weight: 3}
-      - {from: C, to: S, action: bad, weight: 1}
-inputs:
-  u: {actions: {ok: 0, bad: 1}, initial: 0}
-""".replace("INSTANT", instant)
     law = exact_word(compile_network(parse_profile(text).network), ["a", "bad", "a", "ok"])
     assert law.cylinders == pytest.approx((1.0, 0.25, 0.25, 0.1875)) and law.steps_agree
     kept = text.replace(', update: "x = 0"', "")

@@ -12,7 +12,8 @@ from bbfalsify.modelling import parse_profile
 from bbfalsify.reporting.terminal.falsify import falsification_lines
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.stats.intervals import Passes
-from tests.unit.engines.test_instants import COMMITTED, copier
+from tests.support.chooser import COMMITTED
+from tests.unit.engines.test_instants import copier
 
 
 def passes_of(p, rng, passes=10, traces=100):
