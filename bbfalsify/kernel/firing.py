@@ -54,45 +54,129 @@ def refresh_deadline(T, F, S, X, R, p):
 # --- candidate lists --------------------------------------------------------------------------------------------------
 
 
+@inlined
+def put_into(S, members, count, places, item):
+    """Append an item to a list in S, whose length is at S[count] and whose items know their places."""
+    S[members + S[count]] = item
+    S[places + item] = S[count]
+    S[count] += 1
+
+
+@inlined
+def take_out(S, members, count, places, item):
+    """Take an item out of such a list; the last one takes its place."""
+    S[count] -= 1
+    last = S[members + S[count]]
+    S[members + S[places + item]] = last
+    S[places + last] = S[places + item]
+
+
+@inlined
+def list_candidate(T, S, e, adding):
+    """Put an edge into its candidate group, or take it out."""
+    group = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP]
+    count = T[H_S_GROUP_COUNT] + group
+    members = T[H_S_GROUP_MEMBERS] + T[T[H_GROUP_START] + group]
+    if adding:
+        put_into(S, members, count, T[H_S_EDGE_POSITION], e)
+    else:
+        take_out(S, members, count, T[H_S_EDGE_POSITION], e)
+
+
 @compiled
 def list_edges(T, S, location, adding):
-    """Put the edges of a location into their candidate groups, or take them out."""
+    """Put the edges of a location into their candidate groups, or take them out (if asleep, out of that list)."""
     row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
     edges = T[row + L_LISTED]
     for i in range(T[row + L_LISTED_COUNT]):
         e = T[edges + i]
-        group = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP]
-        count = T[H_S_GROUP_COUNT] + group
-        members = T[H_S_GROUP_MEMBERS] + T[T[H_GROUP_START] + group]
-        positions = T[H_S_EDGE_POSITION]
-        if adding:
-            S[members + S[count]] = e
-            S[positions + e] = S[count]
-            S[count] += 1
+        if not adding and S[S_ASLEEP] > 0 and is_asleep(T, S, e):
+            take_out(S, T[H_S_ASLEEP], S_ASLEEP, T[H_S_ASLEEP_PLACE], e)
         else:
-            S[count] -= 1
-            last = S[members + S[count]]
-            S[members + S[positions + e]] = last
-            S[positions + last] = S[positions + e]
+            list_candidate(T, S, e, adding)
 
 
 @inlined
-def list_committed(T, S, p, entering):
-    """Put a process into the list of those in a committed location, or take it out."""
-    members = T[H_S_COMMITTED]
-    places = T[H_S_COMMITTED_PLACE]
-    if entering:
-        S[members + S[S_COMMITTED]] = p
-        S[places + p] = S[S_COMMITTED]
-        S[S_COMMITTED] += 1
+def relist(T, S, p, old, new, lazily):
+    """List the edges of the location that a process enters, not those that it leaves.
+
+    A lazy walker lists those of a committed location only when it asks for them (`list_unlisted`).
+    """
+    unlisted = T[H_S_UNLISTED] + p
+    if S[unlisted] != 0:
+        S[unlisted] = 0
     else:
-        S[S_COMMITTED] -= 1
-        last = S[members + S[S_COMMITTED]]
-        S[members + S[places + p]] = last
-        S[places + last] = S[places + p]
+        list_edges(T, S, old, False)
+    if lazily and S[S_LAZY] != 0:
+        S[unlisted] = 1
+    else:
+        list_edges(T, S, new, True)
+
+
+@inlined
+def list_unlisted(T, S):
+    for i in range(S[S_COMMITTED]):
+        p = S[T[H_S_COMMITTED] + i]
+        if S[T[H_S_UNLISTED] + p] != 0:
+            S[T[H_S_UNLISTED] + p] = 0
+            list_edges(T, S, S[T[H_S_LOCATIONS] + p], True)
+
+
+@inlined
+def list_committed(T, S, p, adding):
+    """Put a process into the list of those in a committed location, or take it out."""
+    if adding:
+        put_into(S, T[H_S_COMMITTED], S_COMMITTED, T[H_S_COMMITTED_PLACE], p)
+    else:
+        take_out(S, T[H_S_COMMITTED], S_COMMITTED, T[H_S_COMMITTED_PLACE], p)
 
 
 # --- earliest moments -------------------------------------------------------------------------------------------------
+
+
+@inlined
+def is_asleep(T, S, e):
+    place = S[T[H_S_ASLEEP_PLACE] + e]
+    return place < S[S_ASLEEP] and S[T[H_S_ASLEEP] + place] == e
+
+
+@inlined
+def comes_later(T, X, e, deadline):
+    """Tell whether clocks are known not to allow an edge before a deadline."""
+    earliest = X[T[H_X_EARLIEST] + e]
+    return earliest > deadline and earliest - deadline > slack(earliest)
+
+
+@compiled
+def fall_asleep(T, S, X, e, deadline):
+    """Take a listed edge that comes later out of its candidate group; return True if it was there."""
+    if T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP] < 0 or not comes_later(T, X, e, deadline) or is_asleep(T, S, e):
+        return False
+    list_candidate(T, S, e, False)
+    put_into(S, T[H_S_ASLEEP], S_ASLEEP, T[H_S_ASLEEP_PLACE], e)
+    earliest = X[T[H_X_EARLIEST] + e]
+    X[X_WAKE] = min(X[X_WAKE], earliest - 2.0 * slack(earliest))
+    return True
+
+
+@inlined
+def wake(T, S, e):
+    take_out(S, T[H_S_ASLEEP], S_ASLEEP, T[H_S_ASLEEP_PLACE], e)
+    list_candidate(T, S, e, True)
+
+
+@compiled
+def wake_edges(T, S, X, deadline):
+    """Wake the edges that do not come later than a deadline; X_WAKE says when to look again."""
+    first = math.inf
+    for i in range(S[S_ASLEEP] - 1, -1, -1):
+        e = S[T[H_S_ASLEEP] + i]
+        if comes_later(T, X, e, deadline):
+            earliest = X[T[H_X_EARLIEST] + e]
+            first = min(first, earliest - 2.0 * slack(earliest))
+        else:
+            wake(T, S, e)
+    X[X_WAKE] = first
 
 
 @inlined
@@ -100,7 +184,10 @@ def forget_earliest(T, S, X, p):
     """Forget the moments before which clocks do not allow the edges of process p: a clock or its rate has changed."""
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
     for i in range(T[location + L_CLOCKED_COUNT]):
-        X[T[H_X_EARLIEST] + T[T[location + L_CLOCKED] + i]] = -math.inf
+        e = T[T[location + L_CLOCKED] + i]
+        X[T[H_X_EARLIEST] + e] = -math.inf
+        if S[S_ASLEEP] > 0 and is_asleep(T, S, e):
+            wake(T, S, e)
 
 
 @inlined
@@ -158,14 +245,11 @@ def refresh_rate(T, F, S, X, R, slot):
     return True
 
 
-@inlined
-def refresh_rates_of(T, F, S, X, R, location):
-    """Refresh every clock a location gives a rate, and the deadlines that read it."""
-    row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
-    for k in range(T[row + L_RATE_COUNT]):
-        slot = T[T[row + L_RATES] + RATE_WIDTH * k + RATE_SLOT]
-        if refresh_rate(T, F, S, X, R, slot):
-            refresh_readers(T, F, S, X, R, slot)
+@compiled
+def refresh_clock(T, F, S, X, R, slot):
+    """Refresh the rate of a clock, and the deadlines that read it if it has changed."""
+    if refresh_rate(T, F, S, X, R, slot):
+        refresh_readers(T, F, S, X, R, slot)
 
 
 @compiled
@@ -175,19 +259,25 @@ def refresh_rates_that_read(T, F, S, X, R):
         read = T[H_RATE_READS] + READ_WIDTH * i
         value = S[INTEGERS + T[read + READ_SLOT]]
         if value != S[T[H_S_RATE_VALUES] + i]:
+            before = S[T[H_S_RATE_VALUES] + i]
             S[T[H_S_RATE_VALUES] + i] = value
             for k in range(T[read + READ_CLOCK_COUNT]):
-                slot = T[T[read + READ_CLOCKS] + k]
-                if refresh_rate(T, F, S, X, R, slot):
-                    refresh_readers(T, F, S, X, R, slot)
+                refresh_clock(T, F, S, X, R, T[T[read + READ_CLOCKS] + k])
+            for special in (before, value):
+                if T[read + READ_LOW] <= special <= T[read + READ_HIGH]:
+                    start = T[read + READ_STARTS] + special - T[read + READ_LOW]
+                    for k in range(T[start], T[start + 1]):
+                        refresh_clock(T, F, S, X, R, T[k])
 
 
 @compiled
 def refresh_all_rates(T, F, S, X, R, with_deadlines):
     for i in range(T[H_RATED_COUNT]):
         slot = T[T[H_RATED_SLOTS] + i]
-        if refresh_rate(T, F, S, X, R, slot) and with_deadlines:
-            refresh_readers(T, F, S, X, R, slot)
+        if with_deadlines:
+            refresh_clock(T, F, S, X, R, slot)
+        else:
+            refresh_rate(T, F, S, X, R, slot)
 
 
 # --- the walker -------------------------------------------------------------------------------------------------------
@@ -202,7 +292,10 @@ def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, r
     S[S_CLOCK_BASE] = CLOCKS
     S[S_COMMITTED] = 0
     S[S_URGENT] = 0
+    S[S_HURRIED] = 0
     S[S_GRID] = 0
+    S[S_ASLEEP] = 0
+    X[X_WAKE] = math.inf
     X[X_NOW] = time
     X[X_LARGEST] = largest
     X[X_ODE_STEP] = ode_step
@@ -215,7 +308,8 @@ def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, r
         flags = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * location + L_FLAGS]
         if flags & LOCATION_COMMITTED:
             list_committed(T, S, p, True)
-        S[S_URGENT] += 1 if flags & LOCATION_URGENT else 0
+        S[S_URGENT] += flags & LOCATION_URGENT
+        S[S_HURRIED] += flags & LOCATION_HURRIES
     for i in range(T[H_REALS]):
         X[CLOCKS + 3 * i] = states_reals[row, i]
         X[CLOCKS + 3 * i + 1] = time
@@ -233,6 +327,7 @@ def refresh(T, F, S, X, R, lists):
         for group in range(T[H_GROUPS]):
             S[T[H_S_GROUP_COUNT] + group] = 0
         for p in range(T[H_PROCESSES]):
+            S[T[H_S_UNLISTED] + p] = 0
             list_edges(T, S, S[T[H_S_LOCATIONS] + p], True)
     if T[H_FLAGS] & FLAG_RATES:
         refresh_all_rates(T, F, S, X, R, False)
@@ -353,9 +448,11 @@ def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
         count = 2
     elif T[edge + E_KIND] == KIND_BROADCAST_SEND:
         row = T[H_BROADCAST_TABLE] + 2 * T[edge + E_CHANNEL]
+        bit = 1 << (T[edge + E_CHANNEL] % HEARD_BITS)
         for i in range(T[row + 1]):
             p = T[T[row] + i]
-            if p != T[edge + E_PROCESS]:
+            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+            if p != T[edge + E_PROCESS] and T[location + L_HEARD] & bit:
                 r = pick_receiver(T, F, S, X, R, T[edge + E_CHANNEL], p, by_weight)
                 if r >= 0:
                     S[moves + 2 * count] = r
@@ -395,15 +492,14 @@ def apply_moves(T, F, S, X, R, count, incremental):
         if old != new:
             before = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * old + L_FLAGS]
             after = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * new + L_FLAGS]
-            if (before | after) & (LOCATION_URGENT | LOCATION_COMMITTED):
+            if (before | after) & (LOCATION_URGENT | LOCATION_COMMITTED | LOCATION_HURRIES):
                 S[S_URGENT] += (after & LOCATION_URGENT) - (before & LOCATION_URGENT)
+                S[S_HURRIED] += (after & LOCATION_HURRIES) - (before & LOCATION_HURRIES)
                 if (before ^ after) & LOCATION_COMMITTED:
                     list_committed(T, S, p, (after & LOCATION_COMMITTED) != 0)
             S[locations + p] = new
             if incremental:
-                list_edges(T, S, old, False)
-                list_edges(T, S, new, True)
-        S[moves + 2 * i] = old  # needed below, where the rates of the location left are refreshed
+                relist(T, S, p, old, new, (after & LOCATION_COMMITTED) != 0)
         S[moves + 2 * i + 1] = branch
     if rated:
         all_rates = False
@@ -415,8 +511,9 @@ def apply_moves(T, F, S, X, R, count, incremental):
             if all_rates:
                 refresh_rates_that_read(T, F, S, X, R)
             for i in range(count):
-                refresh_rates_of(T, F, S, X, R, S[moves + 2 * i])
-                refresh_rates_of(T, F, S, X, R, T[S[moves + 2 * i + 1] + B_TARGET])
+                branch = S[moves + 2 * i + 1]
+                for k in range(T[branch + B_RATED_COUNT]):
+                    refresh_clock(T, F, S, X, R, T[T[branch + B_RATED] + k])
     if not incremental:
         return
     for i in range(count):
