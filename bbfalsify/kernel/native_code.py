@@ -23,7 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from bbfalsify.jit import cache_folder, build_digest
+from bbfalsify.jit import build_digest, cache_folder
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.code_builder import Code
 from bbfalsify.kernel.compiled_model import CompiledModel

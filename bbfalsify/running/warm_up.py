@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 
-from bbfalsify.jit import compiling, build_digest
+from bbfalsify.jit import build_digest, compiling
 from bbfalsify.kernel.accelerated_walk import ret_batch
 from bbfalsify.kernel.action_law import particle_batch
 from bbfalsify.kernel.likelihood_scores import score_batch
