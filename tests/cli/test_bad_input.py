@@ -41,8 +41,8 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
     ("old", "new", "message"),
     [
         ("seed: 1", "sead: 1", "unknown key 'sead'. Did you mean 'seed'? Allowed: accepted, budget, constants, "
-         "early_stop, engine, executor, executor_lost, expected, format_version, jobs, memory_limit, model, name, on_failure, parameters, "
-         "profile, requirements, seed, "
+         "early_stop, engine, executor, executor_lost, expected, format_version, jobs, memory_limit, model, name, "
+         "on_failure, parameters, profile, requirements, seed, "
          "signals, store, system, time_limit, votes."),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
