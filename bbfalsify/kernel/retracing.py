@@ -276,7 +276,7 @@ def value_numbers(T, F, S, X, R, seeds, place, known, e, t, fields, integers, re
         return NO_ROOM
     R[TAPE_GIVEN] = np.uint64(beyond)
     j = known
-    before = -1
+    before = np.int64(-1)
     ordinal = 0
     while j < beyond:
         label = np.int64(R[TAPE + room + j])
