@@ -5,8 +5,8 @@ given winner, moment and edge, the numbers that lead there form intervals: one p
 moments for a component that lost, the share of a weight for an edge.  A number is drawn uniformly from its interval, so
 that the numbers of walks that follow the profile are independent and uniform again.
 
-Numbers have 53 bits.  For a moment that none of them gives, the next one before it is taken, within 2**-53 of the delays
-possible, divided by the probability that the component waits that long where its delay is exponential.
+Numbers have 53 bits.  For a moment that none of them gives, the next one before it is taken, within 2**-53 of the
+delays possible, divided by the probability that the component waits that long where its delay is exponential.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def first_number(T, X, count, bound, rate, until, t, over):
 
 @compiled
 def own_numbers(T, X, count, bound, rate, until, t):
-    """(first, beyond, moment): the numbers with which a component acts at t, or as shortly before as it can; inf: never.
+    """(first, beyond, moment): the numbers with which a component acts at t, or shortly before; inf: never.
 
     Before, not after: a sample at t, and the end of a walk at t, see the action.
     """

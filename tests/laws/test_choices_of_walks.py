@@ -30,7 +30,8 @@ VALUES = one(
     {"S": 'invariant: "x <= 3"', "U": ""},
     [
         'from: S, to: U, action: draw, guard: "x >= 1", '
-        'update: "x = 0, a = random(4), b = random_uniform(-2, a + 1), c = random_normal(a, 0.5), die = fint(random(6))"',
+        'update: "x = 0, a = random(4), b = random_uniform(-2, a + 1), c = random_normal(a, 0.5), '
+        'die = fint(random(6))"',
         'from: U, to: S, action: again, update: "x = 0, d = 3 - random_exponential(2) - random(1), c = a"',
     ],
 )
@@ -42,7 +43,9 @@ RACE = several(
             'from: S, to: S, action: c, guard: "x == 5", update: "x = 0"',
         ]),
         "B": ("clock y;", {"S": "exponential_rate: 0.4"}, ['from: S, to: S, action: d, update: "y = 0"']),
-        "C": ("clock z;", {"S": 'invariant: "z <= 5"'}, ['from: S, to: S, action: e, guard: "z >= 5", update: "z = 0"']),
+        "C": ("clock z;", {"S": 'invariant: "z <= 5"'}, [
+            'from: S, to: S, action: e, guard: "z >= 5", update: "z = 0"',
+        ]),
     }
 )  # fmt: skip
 
