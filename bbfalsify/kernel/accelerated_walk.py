@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.firing import comes_later, fall_asleep, fire, refresh
+from bbfalsify.kernel.candidate_lists import comes_later, fall_asleep
+from bbfalsify.kernel.firing import fire, refresh
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.rng import unit

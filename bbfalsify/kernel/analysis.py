@@ -35,7 +35,6 @@ from bbfalsify.modelling.network.expressions import (
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.network.visit import children
 
-
 Number = int | Fraction
 
 
@@ -275,6 +274,7 @@ class Intervals:
             case Read(kind=Kind.INT | Kind.BOOL, index=None):
                 return True
             case Read(kind=Kind.INT | Kind.BOOL, index=index, size=size):
+                assert index is not None
                 found = self.of(index)
                 return found is not None and 0 <= found[0] and found[1] < size and self.never_fails(index)
             case Binary(operator="+" | "-" | "*", left=left, right=right):

@@ -13,15 +13,15 @@ from bbfalsify.kernel.accelerated_walk import (
     APPROACH,
     candidate_windows,
     handshake_pair,
-    kept_off,
     hub_group,
     hub_pair,
+    kept_off,
     key_group,
     window_end,
 )
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.firing import fall_asleep, list_unlisted
+from bbfalsify.kernel.candidate_lists import fall_asleep, list_unlisted
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import unit

@@ -192,7 +192,8 @@ class _Packer:
                 flags, pool.add_rows(split.clock_atoms), len(split.clock_atoms), split.timed, split.numeric,
                 split.whole, self.rate_rows[number], len(rates[number]), exponentials[number],
                 pool.add(outputs + inputs), len(outputs), len(inputs), pool.add(clocked), len(clocked),
-                pool.add(listed), len(listed), -1 if family is None else family.pack(pool), sum(1 << bit for bit in heard),
+                pool.add(listed), len(listed), -1 if family is None else family.pack(pool),
+                sum(1 << bit for bit in heard),
             ])  # fmt: skip
         pool.header[at.H_LOCATION_TABLE] = pool.add_rows(rows)
         numeric = sorted({p for (p, _), split in zip(self.locations, invariants, strict=True) if split.numeric >= 0})

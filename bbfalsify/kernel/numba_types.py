@@ -29,7 +29,8 @@ _REAL_NAMES = (
     "moment_number", "choice_number",
 )  # fmt: skip
 _TRUTH_NAMES = (
-    "first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines", "sleeping", "lazily",
+    "first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines", "sleeping",
+    "lazily",
 )  # fmt: skip
 _ARGUMENT_TYPES = {
     **dict.fromkeys(_REAL_NAMES, _F8),

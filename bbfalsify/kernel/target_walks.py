@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.accelerated_walk import candidate_windows, choose_moment, draw_transition
-from bbfalsify.kernel.firing import fire, wake_edges
+from bbfalsify.kernel.candidate_lists import wake_edges
+from bbfalsify.kernel.firing import fire
 from bbfalsify.kernel.heuristics import (
     channel_first,
     collect_windows,

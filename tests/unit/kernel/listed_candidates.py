@@ -14,7 +14,22 @@ from bbfalsify.examples.models.protocols import train_gate
 from bbfalsify.examples.models.scheduling import satellite
 from bbfalsify.kernel import compile_network, heuristics, target_walks
 from bbfalsify.kernel.accelerated_walk import candidate_windows
-from bbfalsify.kernel.layout import *
+from bbfalsify.kernel.layout import (
+    E_KIND,
+    E_PARTNER_COUNT,
+    E_PARTNERS,
+    E_PROCESS,
+    E_SOURCE,
+    EDGE_WIDTH,
+    H_EDGE_TABLE,
+    H_EDGES,
+    H_S_LOCATIONS,
+    H_X_EARLIEST,
+    KIND_BROADCAST_SEND,
+    KIND_HANDSHAKE_SEND,
+    KIND_INTERNAL,
+    S_ASLEEP,
+)
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.kernel.walk_frame import stay
 from bbfalsify.logic.reach_query import parse_query
@@ -90,7 +105,7 @@ def checked(network: Network, heuristic: Heuristic, depth: int) -> None:
     finally:
         target_walks.fire = fire
     assert steps > depth, "the walks end at once"
-    print(network.name, heuristic.value, steps, asleep)
+    sys.stdout.write(f"{network.name} {heuristic.value} {steps} {asleep}\n")
 
 
 if __name__ == "__main__":
