@@ -79,7 +79,7 @@ class GuardSplitter:
         self.tables = GuardTables(analysis)
 
     def _clock_comparison(self, e: Expression) -> tuple[int, int, Expression] | None:
-        """(slot, operator, bound) of a comparison of a clock with an integer that can always be computed, or a constant."""
+        """(slot, operator, bound) of a comparison of a clock with a constant, or an integer that can be computed."""
         if not isinstance(e, Binary) or e.operator not in COMPARISONS or e.operator == "!=":
             return None
         for left, right, operator in ((e.left, e.right, e.operator), (e.right, e.left, _MIRRORED[e.operator])):

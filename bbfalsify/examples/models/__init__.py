@@ -105,7 +105,7 @@ FAMILIES = {
     ),
     "herschel": Family(
         herschel.herschel, 71, 1, "E<> exists (i : id_t) Task(i).Missed",
-        "the tasks of the satellites Herschel and Planck as published; the size is the best case in per cent of the worst",
+        "the tasks of two satellites as published (Herschel, Planck); the size is as in satellite",
     ),
     "lock": Family(difficult.combination_lock, 6, 1, "E<> Lock.Open", "a lock: one wrong digit starts anew"),
     "difficult-a7": Family(lambda n: difficult.a7(), 1, 1, "E<> P.Error", "figure A.7: difficult for RCF"),
