@@ -7,7 +7,7 @@ Level k of a use: the first k actions of the core stand in it such that their co
         each goes on under the profile's law until it reaches level k, or ends
         p_k := share that reaches it
         uses := n of those, evenly
-    each goes on to its end
+    each goes on to its end (a last level, if another action must not come for a while)
     P(pattern occurs) ≈ p_1 · p_2 · …
 
 This is splitting with fixed effort, where every level is entered once, so the product is unbiased (Garvels 2000).  Only
@@ -85,7 +85,10 @@ def _one_pass(usage: Usage, pattern: Pattern, effort: int, seeds: SeedTree) -> C
         order = rng.permutation(len(going))
         going = [going[order[pick]].copy() for pick in rng.permutation(picks)]
     whole = _until(usage, going, len(pattern.core) + 1, seeds.child("rest"), ended=True)
-    return CorePass(probability, [one.walk for one in whole], np.array([one.root for one in whole]))
+    if any(pattern.quiet):  # only its end tells whether a use has a time without an action
+        whole = [one for one in whole if pattern.matches(use_of(usage, one.walk))]
+        probability *= len(whole) / effort
+    return CorePass(probability, [one.walk for one in whole], np.array([one.root for one in whole], np.int64))
 
 
 def _at_the_start(usage: Usage, count: int, seeds: SeedTree) -> list[Walk]:
