@@ -3,10 +3,10 @@
     python experiments/thermal_house/any_violation.py --years 1000000 --seed 1
 
 A violation needs T_out below -30.9 °C for 24 hours: while the room is below 18 °C the heater runs (it is switched on at
-18.3 °C and off at 23.9 °C), so from one hour to the next T' = 0.964 (101.2 + 1.310 T_out)/3.334 + 0.036 T.  The room never has
-less than 13 °C in this weather (T_out ≥ -44 °C), so T' < 18 needs T_out < -30.9; and this at 24 hours in a row, among them one
-at 15:00.  The weather has a closed form between two of its events, which tells the years with such an afternoon.  Only these
-are simulated, and the verdict of every year is that of plain simulation.
+18.3 °C and off at 23.9 °C), so from one hour to the next T' = 0.964 (101.2 + 1.310 T_out)/3.334 + 0.036 T.  The room
+never has less than 13 °C in this weather (T_out ≥ -44 °C), so T' < 18 needs T_out < -30.9; and this at 24 hours in a
+row, among them one at 15:00.  The weather has a closed form between two of its events, which tells the years with such
+an afternoon.  Only these are simulated, and the verdict of every year is that of plain simulation.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 ────────────────────────────────────────────────────────────────────────────────
 1  on 4 times, the first by 5, without off in   1 in 314 [304, 325]  100 %  1, 4
    between
-2  on 3 times, the first by 5, without off in   1 in 631 [550, 722]   13 %  2, 3
-   between
+2  on 3 times, no off for 13.86 after the       1 in 631 [550, 722]  100 %  2, 3
+   first
 """
 
 from __future__ import annotations

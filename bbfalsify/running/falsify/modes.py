@@ -57,10 +57,15 @@ class Naming:
     """Parts of the profile that the plain simulations used."""
 
     def result(
-        self, requirement: int, name: str, ranks: Mapping[Finding, int], files: Mapping[int, str], task: Task,
+        self,
+        requirement: int,
+        name: str,
+        ranks: Mapping[Finding, int],
+        files: Mapping[int, str],
+        task: Task,
         listed: Callable[[Finding, int], RankedCounterexample],
     ) -> RequirementModes | None:
-        """The modes of a requirement as results hold them; `listed` writes the violation that shows one without rows."""
+        """The modes of a requirement as results hold them; `listed` writes what shows one without rows."""
         usage, units = task.usage, task.units
         named = self.modes.get(requirement)
         if named is None:

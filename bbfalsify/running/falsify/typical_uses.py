@@ -44,9 +44,7 @@ def met_uses(strata: Strata) -> list[Use]:
     return [use for part in strata.parts for met in part.uses for use in (*met.violating, *met.on_list)]
 
 
-def _violations(
-    scribe: Scribe, usage: Usage, requirement: int, number: int, uses: Sequence[Use]
-) -> Iterator[Finding]:
+def _violations(scribe: Scribe, usage: Usage, requirement: int, number: int, uses: Sequence[Use]) -> Iterator[Finding]:
     """Execute whole uses, those with few actions up to the violation first; yield those that violate again."""
     whole = [(use, use.walk) for use in uses if use.walk is not None and use.end >= usage.duration]
     whole.sort(key=lambda pair: (len(pair[0].word), pair[0].violated_at))

@@ -290,4 +290,4 @@ def _plain(limit: float, values: np.ndarray, step: float) -> float:
 
 
 def _outward(limit: float, step: float) -> float:
-    return math.ceil(limit / step - 1e-9) * step
+    return float(f"{math.ceil(limit / step - 1e-9) * step:.12g}")  # 9.5, not 9.500000000000002

@@ -238,9 +238,11 @@ class Occurrence:
             low, high = pattern.gaps[k]
             earlier = self.ends[k - 1] if k else ((0, 0.0),)
             first = self._broken if k else -1
-            if any(low <= time - before <= high for at, before in earlier if first < at < place or not k) and all(
-                c.allows(level(name)) for name, c in pattern.levels[k]
-            ) and all(c.allows(free(name)) for name, c in pattern.quiet[k]):
+            if (
+                any(low <= time - before <= high for at, before in earlier if first < at < place or not k)
+                and all(c.allows(level(name)) for name, c in pattern.levels[k])
+                and all(c.allows(free(name)) for name, c in pattern.quiet[k])
+            ):
                 self.ends[k].append((place, time))
                 reached = k + 1
         return reached

@@ -69,7 +69,7 @@ class Use:
         until = min(self.violated_at, self.end)
         if action in self.actions[place + 1 :]:
             until = min(until, float(self.times[self.actions.index(action, place + 1)]))
-        return until - float(self.times[place])
+        return round(until - float(self.times[place]), 9)  # times that are the same give the same
 
 
 def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0, *, start: float = 0.0) -> Use:
