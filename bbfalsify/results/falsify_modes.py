@@ -58,7 +58,7 @@ class FailureMode(Stored):
     typical_file: str | None = member("typical", default=None)
     """File of the most probable of them; of a mode without rows, of another use that shows it."""
     typical: TypicalUse | None = member(None, default=None, repr=False, compare=False)
-    """The same; None where nothing that was met violates again, and of a mode without rows in results read from a file."""
+    """The same; None where nothing that was met violates again, or no row shows it and the result is from a file."""
     avoided_by: str | None = None
     """The nearest use that passes, which differs in one delay, value or action; None where none was found."""
     path: tuple[int, ...] = ()
