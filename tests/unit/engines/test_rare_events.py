@@ -14,7 +14,8 @@ from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import SimulationStatus, StopReason
-from bbfalsify.engines.estimation.answering import Answered, Answering
+from bbfalsify.engines.estimation.answered import Answered
+from bbfalsify.engines.estimation.answering import Answering
 from bbfalsify.engines.estimation.importance import ImportanceSampling
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
@@ -80,7 +81,7 @@ def test_tilts_find_a_fast_delay_without_a_score():
 
 def test_tilts_of_a_closed_loop():
     """The heater violates in 4.8617e-3 of its uses.  99.9 % interval, one seed; a bias of 10 % would be seen."""
-    found = loop(method="importance", confidence=0.999, particles=500, runs=8000, precision="relative 0.06")
+    found = loop(method="importance", confidence=0.999, particles=500, runs=20_000, precision="relative 0.06")
     assert found.estimate is not None and found.estimate.low <= sum(EXACT.values()) <= found.estimate.high
     assert found.estimate.high - found.estimate.low < 0.3 * sum(EXACT.values())
     assert found.evidence["effective_samples"] > 300
@@ -105,13 +106,14 @@ def rare_limit(margin: float) -> tuple[str, float]:
 
 
 WORD = ("on", "on", "on", "on", "on")
+RUNS = {0.1: 20_000, 0.001: 100_000}
 
 
 @pytest.mark.parametrize("margin", [0.1, pytest.param(0.001, marks=pytest.mark.slow)])
 def test_a_sum_over_words_looks_inside_those_with_small_shares(margin: float):
     """3.85e-4 and 3.83e-6 in two words of five actions.  A 99.9 % interval at one seed; a quarter would be seen."""
     stl, exact = rare_limit(margin)
-    found = loop(stl=stl, method="words", particles=250 if margin == 0.1 else 1000, runs=8000, confidence=0.999)
+    found = loop(stl=stl, method="words", particles=250 if margin == 0.1 else 1000, runs=RUNS[margin], confidence=0.999)
     assert found.estimate is not None and found.estimate.low <= exact <= found.estimate.high < 1.5 * exact
     assert set(found.evidence["words"]) == {" ".join(WORD), "on on on on off"}
     assert all("exact product × " in part["method"] for part in found.evidence["words"].values())
@@ -121,7 +123,7 @@ def test_a_sum_over_words_looks_inside_those_with_small_shares(margin: float):
 def test_words_that_differ_in_the_last_action_only_are_looked_at_too():
     """Seed 0: tilted uses meet only "… off", three quarters of 3.85e-4.  A 99.9 % interval at one seed."""
     stl, exact = rare_limit(0.1)
-    found = loop(0, stl=stl, method="words", particles=100, runs=3000, confidence=0.999)
+    found = loop(0, stl=stl, method="words", particles=100, runs=12_000, confidence=0.999)
     assert found.estimate is not None and found.estimate.low <= exact <= found.estimate.high < 1.5 * exact
     assert set(found.evidence["words"]) == {" ".join(WORD), "on on on on off"}
 
@@ -173,7 +175,7 @@ def test_a_budget_that_ends_early_leaves_what_plain_uses_say():
 
 
 def test_same_seed_same_result():
-    settings = {"method": "importance", "particles": 100, "runs": 1000}
+    settings = {"method": "importance", "particles": 100, "runs": 3000}
     assert loop(3, **settings).estimate == loop(3, **settings).estimate != loop(4, **settings).estimate
 
 
