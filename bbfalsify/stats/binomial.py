@@ -1,10 +1,10 @@
 """Intervals and tests for a number of runs that is fixed in advance, beside the exact one of Clopper and Pearson.
 
-Wilson's interval inverts the normal test.  With few hits or few misses it would cover too seldom (in the worst case 84 %
-instead of 95 %), so there it is corrected for continuity (Newcombe 1998): computed over all probabilities, at least
-94.1 % from 300 runs on.  Jeffreys' is Bayesian, with the prior beta(1/2, 1/2): it covers as often as it says on average
-over probabilities, not for each of them.  Wald's sequential test decides between
-p ≥ threshold + δ and p ≤ threshold − δ with as few runs as possible; inside the gap either answer may come.
+Wilson's interval inverts the normal test.  With few hits or few misses it would cover too seldom (in the worst case
+84 % instead of 95 %), so there it is corrected for continuity (Newcombe 1998): computed over all probabilities, at
+least 94.1 % from 300 runs on.  Jeffreys' is Bayesian, with the prior beta(1/2, 1/2): it covers as often as it says on
+average over probabilities, not for each of them.  Wald's sequential test decides between p ≥ threshold + δ and
+p ≤ threshold − δ with as few runs as possible; inside the gap either answer may come.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from scipy import special
-
 
 FEW = 20
 """With fewer hits or misses than this, Wilson's interval is corrected for continuity."""

@@ -1,12 +1,12 @@
 """Simulations that begin as an earlier one did: go on from a state that was saved on its way.
 
     uses = ContinuedUses(system)
-    outputs, simulated = uses.execute(stimulus)         # the second time round `simulated` is less than the duration
+    outputs, simulated = uses.execute(stimulus)      # the second time round `simulated` is less than the duration
 
-A use of a profile changes its inputs at a few moments.  At each of them the state of the system is saved, under a digest
-of everything that it depends on (parameters, sample times and inputs so far).  A later use with the same beginning is
-restored at the last moment that both share.  The answers are those of a system that is reset each time, if it depends on
-its inputs alone; a system with a seed of its own is not continued.
+A use of a profile changes its inputs at a few moments.  At each of them the state of the system is saved, under a
+digest of everything that it depends on (parameters, sample times and inputs so far).  A later use with the same
+beginning is restored at the last moment that both share.  The answers are those of a system that is reset each time,
+if it depends on its inputs alone; a system with a seed of its own is not continued.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Do the intervals of `estimate` cover the truth as often as they say?  Every method, on problems with known answers.
 
-    python experiments/bench/estimate_coverage.py                          # 5,000 repetitions of everything (about 3 CPU hours)
-    python experiments/bench/estimate_coverage.py --repetitions 20         # a taste, in a minute
-    python experiments/bench/estimate_coverage.py --only splitting words   # only cases whose names contain one of these
-    python experiments/bench/estimate_coverage.py --into DIRECTORY         # kept there; the same command goes on where it was stopped
+    python experiments/bench/estimate_coverage.py                        # 5,000 repetitions of everything, hours of CPU
+    python experiments/bench/estimate_coverage.py --repetitions 20       # a taste, in a minute
+    python experiments/bench/estimate_coverage.py --only splitting words # cases whose names contain one of these
+    python experiments/bench/estimate_coverage.py --into DIRECTORY       # kept there; the same command goes on later
 
 Nominal 95 %.  Repetition i of a case has its own seed, so parts that were made apart are the same as one long run.  The
 table may be printed at any time (`--show`): each row says how many repetitions it has.

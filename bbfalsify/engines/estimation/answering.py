@@ -119,8 +119,8 @@ class Answering:
         else:
             inner = _mirrored(bound) if path.negated and bound is not None else bound
             plain = Plain(sampler, settings, seeds, self.go_on)
-            estimate, verdict = plain.estimate(inner, question.runs)
-            found = Answered(estimate, runs=estimate.samples, warnings=plain.counting.warnings())
+            counted, verdict = plain.estimate(inner, question.runs)
+            found = Answered(counted, runs=counted.samples, warnings=plain.counting.warnings())
             counts = plain.counting.counts()
             second = second_settings(PlainRule(settings, inner, question.runs), counts)
             if second is not None and self.go_on():
@@ -142,8 +142,9 @@ class Answering:
         """The answer by splitting or importance sampling."""
         if settings.method == "splitting":
             splitting = Splitting(sampler, settings, seeds, self.go_on)
-            found, evidence = splitting.estimate(), {"distinct_roots": splitting.passes.roots}
-            return Answered(found, runs=found.samples, warnings=splitting.warnings(), evidence=evidence)
+            found = splitting.estimate()
+            roots = {"distinct_roots": splitting.passes.roots}
+            return Answered(found, runs=found.samples, warnings=splitting.warnings(), evidence=roots)
         source = TiltedPaths(sampler, settings.score, int(TRAINING * (settings.runs or MOST_RUNS)))
         tilting = importance_sampling(source, settings, seeds, self.go_on)
         try:

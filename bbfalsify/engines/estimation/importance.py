@@ -201,8 +201,8 @@ def importance_sampling(
 ) -> ImportanceSampling:
     """Importance sampling as the settings say; a half width that is no share of the value means `RELATIVE`."""
     return ImportanceSampling(
-        source, seeds, settings.confidence, settings.relative or RELATIVE, fitting(settings), settings.runs or MOST_RUNS,
-        go_on,
+        source, seeds, settings.confidence, settings.relative or RELATIVE, fitting(settings),
+        settings.runs or MOST_RUNS, go_on,
     )  # fmt: skip
 
 

@@ -37,7 +37,9 @@ class Counting:
         if self.endless:
             said.append(f"{self.endless} runs made too many steps to be judged; they count as either")
         if self.hits == 0 and self.trials:
-            finds = "; --method importance finds rare events, or --method splitting with a --score that rises on the way"
+            finds = (
+                "; --method importance finds rare events, or --method splitting with a --score that rises on the way"
+            )
             said.append(f"no run of {self.trials} met it: the value is an upper bound{finds if hint else ''}")
         return said
 

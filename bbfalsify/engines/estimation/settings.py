@@ -21,8 +21,8 @@ class EstimateSettings(Settings):
 
     kind: str = engine_name("estimate")
     method: str = setting(
-        "How: auto computes the Markov chain where there is one, else simulates with a confidence sequence, and goes on "
-        "with a method for rare events where it meets none or too few.",
+        "How: auto computes the Markov chain where there is one, else simulates with a confidence sequence, and goes "
+        "on with a method for rare events where it meets none or too few.",
         default="auto",
         choices=METHODS,
     )

@@ -182,7 +182,7 @@ def moved(numbers: np.ndarray, rng: np.random.Generator, widths: np.ndarray) -> 
     than before draws them, as those that were not used count as drawn anew.
     """
     share, scale = rng.choice([0.1, 0.3, 1.0]), rng.choice([0.1, 0.4, 1.0])
-    kept = rng.choice([0, rng.integers(max(1, len(widths)))])
+    kept = int(rng.integers(2)) * int(rng.integers(max(1, len(widths))))
     chosen = (rng.random(numbers.shape) < share) & (np.arange(len(numbers)) >= kept)
     reach = scale * np.append(widths, np.ones(max(0, len(numbers) - len(widths))))[: len(numbers)]
     turned = (numbers + reach * (2 * rng.random(numbers.shape) - 1)) % 1.0

@@ -79,7 +79,9 @@ def test_the_answers_are_those_of_a_reset_system():
     for stimulus in random_uses(200, 1):
         outputs, simulated = uses.execute(stimulus)
         expected = other.open(0).execute(stimulus)
-        assert {name: values.tolist() for name, values in outputs.items()} == {n: v.tolist() for n, v in expected.items()}
+        assert {name: values.tolist() for name, values in outputs.items()} == {
+            n: v.tolist() for n, v in expected.items()
+        }
         assert 0.0 <= simulated <= 20.0
         spent += simulated
     assert spent < 0.7 * 200 * 20 and system.steps < 0.7 * other.steps
