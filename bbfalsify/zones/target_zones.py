@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bbfalsify.kernel.layout import S_ERROR
 from bbfalsify.kernel.numba_types import compiled
 from bbfalsify.zones.constraints import constrain_by_case, data_holds, list_invariants, load_row
 from bbfalsify.zones.dbm import INFINITE, before, constrain, copied, subtract, tighten
