@@ -108,7 +108,7 @@ class NameResolver(ABC):
 
     # --- names ---
 
-    def lookup(self, name: str, line: int, *, what: str = "name") -> typed.Symbol | None:
+    def lookup(self, name: str, line: int) -> typed.Symbol | None:
         """Find the symbol; None after reporting a problem."""
         symbol = self.scope.find(name)
         if symbol is None:
@@ -124,7 +124,7 @@ class NameResolver(ABC):
                 self.fail(f"'{name}' {where} has no meaning, as in UPPAAL: {RESERVED[name]}.", line)
                 return None
             known = {name for name, symbol in self.scope.all() if symbol.line is not None}
-            self.unknown(what, name, known, line, where=f"in the {self.context.what}")
+            self.unknown("name", name, known, line, where=f"in the {self.context.what}")
             return None
         return None if isinstance(symbol, typed.BrokenSymbol) else symbol
 

@@ -220,10 +220,10 @@ class ReferenceInterpreter:
 
     # --- firing ------------------------------------------------------------------------------------------------------
 
-    def evaluator_at(self, state: AnyState, delay: exact.Real, draw: Draw = no_draw) -> AnyEvaluator:
+    def evaluator_at(self, state: AnyState, delay: exact.Real) -> AnyEvaluator:
         """An evaluator in the state after `delay`."""
         memory = Memory(list(state.locations), list(state.integers), list(self._flow(state).concrete(delay)))
-        return Evaluator(self.network, memory, exact.Sample(delay, set()), draw)
+        return Evaluator(self.network, memory, exact.Sample(delay, set()))
 
     def wait(self, state: State, delay: exact.Real) -> State:
         return State(state.locations, state.integers, tuple(self._flow(state).concrete(delay)), state.time + delay)
