@@ -83,6 +83,8 @@ _ARGUMENT_TYPES = {
     "work": _I8[::1],
     "pool": _F8[:, ::1],
     "progress": _I8[::1],
+    "kept_S": _I8[::1],
+    "kept_X": _F8[::1],
     "packed": types.uint8[:, ::1],
     "packed_ends": types.uint8[:, ::1],
     "fields": _I8[::1],

@@ -23,6 +23,7 @@ from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
+from bbfalsify.engines.falsification.space import SAME_MOMENT
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.mode_history import note_run, past_runs
@@ -234,8 +235,13 @@ def _known(
 def _restore_run(finding: Finding, choices: ChoiceSequence, task: Task) -> None:
     """Give a finding its walk, if the profile is still the one that made these choices."""
     played = task.space.repeated(choices)
-    if played is not None and played.walk.times.tolist() == [time for time, _ in finding.word]:
-        finding.walk, finding.choices = played.walk, played.choices
+    if played is None:
+        return
+    walk = played.walk.prefix(len(finding.word))
+    word = finding.word[: walk.steps]
+    same = walk.actions(task.usage.model) == tuple(action for _, action in word)
+    if same and np.allclose(walk.times, [time for time, _ in word], rtol=SAME_MOMENT, atol=SAME_MOMENT):
+        finding.walk, finding.choices = walk, played.choices
 
 
 def _ranked_if_possible(known: Known, actions: Sequence[str]) -> Known:
