@@ -15,20 +15,17 @@ from bbfalsify.kernel.windows import slack
 
 
 @inlined
-def put_into(S, members, count, places, item):
-    """Append an item to a list in S, whose length is at S[count] and whose items know their places."""
-    S[members + S[count]] = item
-    S[places + item] = S[count]
-    S[count] += 1
-
-
-@inlined
-def take_out(S, members, count, places, item):
-    """Take an item out of such a list; the last one takes its place."""
-    S[count] -= 1
-    last = S[members + S[count]]
-    S[members + S[places + item]] = last
-    S[places + last] = S[places + item]
+def list_member(S, members, places, count, one, adding):
+    """Append one to the list at S[members:], or let the last of it take its place; places are at S[places:]."""
+    if adding:
+        S[members + S[count]] = one
+        S[places + one] = S[count]
+        S[count] += 1
+    else:
+        S[count] -= 1
+        last = S[members + S[count]]
+        S[members + S[places + one]] = last
+        S[places + last] = S[places + one]
 
 
 @inlined
@@ -37,10 +34,7 @@ def list_candidate(T, S, e, adding):
     group = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP]
     count = T[H_S_GROUP_COUNT] + group
     members = T[H_S_GROUP_MEMBERS] + T[T[H_GROUP_START] + group]
-    if adding:
-        put_into(S, members, count, T[H_S_EDGE_POSITION], e)
-    else:
-        take_out(S, members, count, T[H_S_EDGE_POSITION], e)
+    list_member(S, members, T[H_S_EDGE_POSITION], count, e, adding)
 
 
 @compiled
@@ -51,7 +45,7 @@ def list_edges(T, S, location, adding):
     for i in range(T[row + L_LISTED_COUNT]):
         e = T[edges + i]
         if not adding and S[S_ASLEEP] > 0 and is_asleep(T, S, e):
-            take_out(S, T[H_S_ASLEEP], S_ASLEEP, T[H_S_ASLEEP_PLACE], e)
+            list_member(S, T[H_S_ASLEEP], T[H_S_ASLEEP_PLACE], S_ASLEEP, e, False)
         else:
             list_candidate(T, S, e, adding)
 
@@ -85,10 +79,7 @@ def list_unlisted(T, S):
 @inlined
 def list_committed(T, S, p, adding):
     """Put a process into the list of those in a committed location, or take it out."""
-    if adding:
-        put_into(S, T[H_S_COMMITTED], S_COMMITTED, T[H_S_COMMITTED_PLACE], p)
-    else:
-        take_out(S, T[H_S_COMMITTED], S_COMMITTED, T[H_S_COMMITTED_PLACE], p)
+    list_member(S, T[H_S_COMMITTED], T[H_S_COMMITTED_PLACE], S_COMMITTED, p, adding)
 
 
 # --- sleeping edges --------------------------------------------------------------------------------------------------
@@ -113,7 +104,7 @@ def fall_asleep(T, S, X, e, deadline):
     if T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP] < 0 or not comes_later(T, X, e, deadline) or is_asleep(T, S, e):
         return False
     list_candidate(T, S, e, False)
-    put_into(S, T[H_S_ASLEEP], S_ASLEEP, T[H_S_ASLEEP_PLACE], e)
+    list_member(S, T[H_S_ASLEEP], T[H_S_ASLEEP_PLACE], S_ASLEEP, e, True)
     earliest = X[T[H_X_EARLIEST] + e]
     X[X_WAKE] = min(X[X_WAKE], earliest - 2.0 * slack(earliest))
     return True
@@ -121,7 +112,7 @@ def fall_asleep(T, S, X, e, deadline):
 
 @inlined
 def wake(T, S, e):
-    take_out(S, T[H_S_ASLEEP], S_ASLEEP, T[H_S_ASLEEP_PLACE], e)
+    list_member(S, T[H_S_ASLEEP], T[H_S_ASLEEP_PLACE], S_ASLEEP, e, False)
     list_candidate(T, S, e, True)
 
 

@@ -9,7 +9,6 @@ from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import (
     Analysis,
     Flow,
-    Intervals,
     Place,
     conjuncts,
     implies,
@@ -17,6 +16,7 @@ from bbfalsify.kernel.analysis import (
     substituted,
 )
 from bbfalsify.kernel.guard_atoms import Split
+from bbfalsify.kernel.intervals import Intervals
 from bbfalsify.modelling.network.expressions import Expression
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 

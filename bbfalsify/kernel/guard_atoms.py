@@ -9,7 +9,6 @@ from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import (
     Analysis,
     Flow,
-    Intervals,
     Place,
     conjunction,
     conjuncts,
@@ -17,6 +16,7 @@ from bbfalsify.kernel.analysis import (
 from bbfalsify.kernel.expression_code import COMPARISONS
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.guard_tables import GuardTables
+from bbfalsify.kernel.intervals import Intervals
 from bbfalsify.modelling.network.expressions import Assign, Binary, Constant, Expression, Kind, Read, Statement, Unary
 from bbfalsify.modelling.network.network import Network
 
