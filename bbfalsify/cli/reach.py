@@ -52,7 +52,7 @@ def reach(
 def _contract(results: dict[str, Any]) -> dict[str, Any]:
     """Return what --json prints about one query, the trace included."""
     from bbfalsify.core.verdict import FOUND, Outcome
-    from bbfalsify.records.json_files import read_json
+    from bbfalsify.records.trace_file import read_trace_file
 
     [row] = results["requirements"]
     found = row["outcome"] in FOUND
@@ -61,7 +61,7 @@ def _contract(results: dict[str, Any]) -> dict[str, Any]:
         **row,
         "reached": found and not failed,
         "outcome": Outcome.MODEL_ERROR.value if failed else "reached" if found else "not_reached",
-        "trace": None if row["file"] is None else read_json(row["file"]),
+        "trace": None if row["file"] is None else read_trace_file(row["file"]),
         "seed": results["seed"],
         "run_directory": results["run_directory"],
     }

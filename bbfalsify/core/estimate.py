@@ -39,8 +39,9 @@ class Estimate:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Estimate:
-        numbers = {key: math.inf if data[key] is None else data[key] for key in ("value", "low", "high", "confidence")}
-        return Estimate(**numbers, method=data["method"], samples=data["samples"])
+        names = ("value", "low", "high", "confidence")
+        numbers = {key: math.inf if data[key] is None else float(data[key]) for key in names}
+        return Estimate(**numbers, method=str(data["method"]), samples=int(data["samples"]))
 
     def __str__(self) -> str:
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"

@@ -145,6 +145,15 @@ def read_json(path: str | Path) -> Any:
     return content
 
 
+def is_sealed(path: str | Path) -> bool:
+    """Tell whether a file carries the checksum of its content."""
+    try:
+        content = json.loads(Path(path).read_bytes())
+        return isinstance(content, dict) and KEY in content and taken_out(content)[1]
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
 def _whole_number(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"a number of {len(text)} digits; at most {MOST_DIGITS} are allowed")
