@@ -193,6 +193,13 @@ class RunDirectory:
         """Refuse to continue with another system; settings may have changed."""
         self._refuse(self.read_manifest().get("decided_by", {}), json.loads(json.dumps(decided_by)))
 
+    def check_same_question(self, configuration: Mapping[str, Any]) -> None:
+        """Refuse to take the results of a finished run for the answer to something else."""
+        before, now = (_question(c) for c in (self.read_manifest().get("configuration") or {}, configuration))
+        self._refuse(
+            {key: before[key] for key in now if key in before}, {key: now[key] for key in now if key in before}
+        )
+
     def _refuse(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         problems = [
             Problem(
@@ -235,6 +242,18 @@ class RunDirectory:
 
     def counterexamples(self) -> list[Path]:
         return sorted((self.path / COUNTEREXAMPLES).glob("*.json"))
+
+
+_QUESTION = ("system", "model", "constants", "engine", "seed", "budget")
+
+
+def _question(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a configuration decides the results; the words about a requirement do not."""
+    found = {key: configuration[key] for key in _QUESTION if key in configuration}
+    for row in configuration.get("requirements", ()):
+        told = {key: value for key, value in row.items() if key not in ("id", "text", "expected")}
+        found[f"requirement {row['id']}"] = told
+    return json.loads(json.dumps(found))  # as it was read
 
 
 def readable_manifest(directory: str | Path) -> dict[str, Any]:
