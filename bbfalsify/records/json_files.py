@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.checksums import KEY, content_checksum, taken_out
+from bbfalsify.core.checksums import KEY, content_checksum, taken_out, utf8
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 from bbfalsify.core.redaction import record_without_secrets
@@ -117,7 +117,7 @@ def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> It
     temporary = f"{path.parent}/.{path.name}.{os.urandom(6).hex()}.tmp"
     try:
         with open(temporary, "xb", buffering=0) as file:
-            content = memoryview(text.encode("utf-8") if isinstance(text, str) else text)
+            content = memoryview(utf8(text) if isinstance(text, str) else text)
             while content:
                 content = content[file.write(content) :]
             if durable:

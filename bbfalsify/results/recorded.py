@@ -57,6 +57,8 @@ def showing(file: Path, data: Any) -> Iterator[None]:
         yield
     except UserError as error:
         raise UserError([replace(p, file=p.file or str(file)) for p in error.problems]) from None
+    except UnicodeEncodeError:  # of the terminal
+        raise
     except ODD as error:
         if is_sealed(file):
             raise

@@ -143,3 +143,12 @@ def test_a_million_samples_take_less_than_200_megabytes(tmp_path, formula, verdi
         out.writelines(f"{t:.2f},{v:.6f},{i % 3}\n" for i, (t, v) in enumerate(zip(times, values, strict=True)))
     _, said, peak = run_alone("monitor", formula, file)
     assert said.startswith(f"formula: {verdict}") and peak < 200
+
+
+@pytest.mark.parametrize(("formula", "code"), [("always(T <= 75)", 1), ("eventually[0:5](T >= 90)", 4), ("always(", 2)])
+def test_the_exit_code_stays_though_the_reader_of_the_json_has_left(trace, formula, code):
+    command = [sys.executable, "-m", "bbfalsify", "monitor", formula, str(trace), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        assert process.wait() == code and "rror" not in said
