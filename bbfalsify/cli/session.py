@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
     from bbfalsify.campaigns.execute import Done
 
-OUT_OF_BUDGET = (
-    StopReason.INTERRUPTED, StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_SYMBOLS, StopReason.BUDGET_TIME,
-)  # fmt: skip
+_BUDGETS = (StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_SYMBOLS, StopReason.BUDGET_TIME)
 """Ends after which a run that can be extended goes on, with a larger budget."""
 MOST_REPORTS = 100
 """Campaigns of more runs get one summary and tables for all: pictures and a report of each would take longer than short
@@ -77,7 +75,7 @@ def run_campaign(
             codes.append(exit_of_run(done.results))
             files.add(done.results, campaign.file)
             folder = Path(done.results["run_directory"])
-            goes_on |= done.results["stop_reason"] in (OUT_OF_BUDGET if extend else (StopReason.INTERRUPTED,))
+            goes_on |= done.results["stop_reason"] in (StopReason.INTERRUPTED, *(_BUDGETS if extend else ()))
             if done.executed and done.results["stop_reason"] != StopReason.ERROR and not many:
                 with left_out(progress, "no tables or plots"):
                     write_files_of(done.results)

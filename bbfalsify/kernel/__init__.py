@@ -16,6 +16,7 @@ from bbfalsify.kernel.particles import (
     stochastic_step,
     supports_conditional,
 )
+from bbfalsify.kernel.retracing import walk_numbers
 from bbfalsify.kernel.walk_results import Walk, Walks, WalkStatus
 from bbfalsify.kernel.walk_sampling import Sampler, sample_expressions
 from bbfalsify.kernel.walks import (
@@ -50,4 +51,5 @@ __all__ = [
     "supports_conditional",
     "taped_walk",
     "tilted_walks",
+    "walk_numbers",
 ]

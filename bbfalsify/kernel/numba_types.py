@@ -83,6 +83,8 @@ _ARGUMENT_TYPES = {
     "work": _I8[::1],
     "pool": _F8[:, ::1],
     "progress": _I8[::1],
+    "kept_S": _I8[::1],
+    "kept_X": _F8[::1],
     "packed": types.uint8[:, ::1],
     "packed_ends": types.uint8[:, ::1],
     "fields": _I8[::1],
@@ -127,14 +129,18 @@ def entry_point(function: Any) -> Any:
         function.prepare = lambda: None
         return function
     dispatcher = _waiting_for_use(function)
+    ready = False
 
     def prepare() -> None:
+        nonlocal ready
         if dispatcher in _waiting:
             with compiling():
                 _compile(dispatcher)
+        ready = True
 
     def call(*arguments: object) -> object:
-        prepare()
+        if not ready:
+            prepare()
         return dispatcher(*arguments)
 
     call.__doc__ = function.__doc__

@@ -20,20 +20,13 @@ from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.rng import DRAWN_DELAY, DRAWN_EDGE, DRAWN_TIE, label_draws, unit
-from bbfalsify.kernel.walk_frame import (
-    DEADLOCK,
-    REACHED_END,
-    RUNTIME_ERROR,
-    STEP_LIMIT,
-    TIMELOCK,
-    begin_walk,
-    ends_well,
-    record_end,
-    record_state,
-    record_step,
-    stay,
-)
+from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_state, record_step, stay
 from bbfalsify.kernel.windows import transition_windows
+
+ROUNDING = 2.0**-51
+"""Four times the distance of two numbers: no draw comes that near to an end otherwise, in practice."""
+POINT = 2.0**-52
+"""Probability of a single moment, which has none in exact arithmetic: two numbers, so that it has a quantile, too."""
 
 
 def refuse_handshakes(model: CompiledModel) -> None:
@@ -98,6 +91,21 @@ def own_bound(T, S, X, p):
     return max(X[T[H_X_DEADLINE] + 2 * p], X[X_NOW])
 
 
+@inlined
+def at_an_end(T, X, count, t, whole):
+    """Move a moment onto the closed end of a window from which only rounding keeps it: so each end has a quantile.
+
+    `whole` times the distance of two numbers is that of their moments.
+    """
+    for k in range(count):
+        w = T[H_X_WINDOWS] + 5 * k
+        if X[w + 1] == 0.0 and abs(t - X[w]) <= whole * ROUNDING:
+            return X[w]
+        if X[w + 3] == 0.0 and abs(t - X[w + 2]) <= whole * ROUNDING:
+            return X[w + 2]
+    return t
+
+
 @compiled
 def draw_moment(T, X, count, bound, rate, survivor):
     """Compute the firing moment for a given survival in (0, 1], by the inverse CDF over the windows; inf: never.
@@ -119,17 +127,21 @@ def draw_moment(T, X, count, bound, rate, survivor):
             elif X[windows + 5 * i + 2] == high and X[windows + 5 * i + 3] == 0.0:
                 high_strict = 0.0
             i += 1
+        if high == low and high_strict == 0.0 and low < bound and survivor > survival - POINT:
+            return low
         if bound == math.inf:
             after = 0.0 if high == math.inf else survival * math.exp(-rate * (high - low))
             if after <= survivor and high > low:
-                return min(low - math.log(survivor / survival) / rate, high)
+                moment = min(low - math.log(survivor / survival) / rate, high)
+                return at_an_end(T, X, count, moment, moment + 1.0 / (rate * survivor))
             survival = after
         else:
             if low >= bound:  # only the bound itself is left: the rest of the mass fires there
                 return bound if high_strict == 0.0 or high > low else math.inf
             after = survival * ((bound - high) / (bound - low))
             if after <= survivor and high > low:
-                return min(max(bound - (bound - low) * (survivor / survival), low), high)
+                moment = min(max(bound - (bound - low) * (survivor / survival), low), high)
+                return at_an_end(T, X, count, moment, bound)
             survival = after
     return math.inf
 

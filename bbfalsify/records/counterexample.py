@@ -117,7 +117,7 @@ class Counterexample:
     values: tuple[DrawnValue, ...] = ()
     """Values that the profile drew: parameters, signals, variables."""
     choices: ChoiceRecord | None = None
-    """All choices of the run, where a guide made them; absent in files of older versions."""
+    """All choices of the run; absent in files of older versions, and where the run has probability zero."""
     format_version: int = FORMAT_VERSION
 
     @property

@@ -105,7 +105,7 @@ class ImportanceSampling:
         if not drawn.met.any():
             high = clopper_pearson(min(drawn.unknown, plain), plain, confidence)[1]
             self.said.append(f"no run met it, under tilted laws or {plain} times under the own ones: an upper bound")
-            return Estimate(high, 0.0, high, confidence, f"{method}, {NONE_SEEN}: upper bound", samples)
+            return Estimate(high, 0.0, high, confidence, f"{method}, {NONE_SEEN}: upper bound", samples, none_seen=True)
         low, high = t_interval(values, confidence)
         if drawn.unknown:
             high = min(1.0, high + clopper_pearson(drawn.unknown, len(drawn.met), confidence)[1] / DEFENSIVE)

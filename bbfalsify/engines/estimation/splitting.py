@@ -112,7 +112,7 @@ class Passes:
         levels = max(one.levels for one in self.done)
         method = f"splitting, {variant.replace('_', ' ')}, {levels} levels, t over {len(values)} passes"
         if not values.any():
-            return Estimate(1.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs)
+            return Estimate(1.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs, none_seen=True)
         low, high = t_interval(values, self.confidence)
         return Estimate(float(values.mean()), max(0.0, low), min(1.0, high), self.confidence, method, runs)
 

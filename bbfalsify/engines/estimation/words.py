@@ -118,7 +118,8 @@ class Words:
         high = value + math.hypot(*(part.high - part.value for part in known))
         at_least = unknown or remainder.none_seen
         method = f"sum over {len(self.parts)} words" + (f", {AT_LEAST}" if at_least else " and the remainder")
-        return Estimate(value, max(0.0, low), min(1.0, high), self.confidence, method, self.simulations)
+        low, high = max(0.0, low), min(1.0, high)
+        return Estimate(value, low, high, self.confidence, method, self.simulations, at_least=at_least)
 
     def _word(self, word: Key) -> Estimate:
         """The probability that a use follows the word and is first violated in its last step."""

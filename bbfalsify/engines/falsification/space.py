@@ -16,7 +16,7 @@ import numpy as np
 
 from bbfalsify.core.choices import HIGHEST, ChoiceSequence, DrawnValue, Label, labelled
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks, taped_walk
+from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks, taped_walk, walk_numbers
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel import rng as tape
 from bbfalsify.modelling.network.draws import DrawnVariable, drawn_variables
@@ -30,6 +30,9 @@ _KINDS = {
     tape.DRAWN_INITIAL: "initial",
 }
 
+SAME_MOMENT = 1e-9
+"""Difference of two moments, relative to 1 + their size, that is rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class PlayedRun:
@@ -37,6 +40,15 @@ class PlayedRun:
 
     choices: ChoiceSequence
     walk: Walk
+
+    def begins_with(self, walk: Walk) -> bool:
+        """Tell whether the run takes the steps of a walk, at its moments up to rounding."""
+        steps = walk.steps
+        return (
+            self.walk.steps >= steps
+            and bool(np.array_equal(self.walk.edges[:steps], walk.edges))
+            and bool(np.allclose(self.walk.times[:steps], walk.times, rtol=SAME_MOMENT, atol=SAME_MOMENT))
+        )
 
 
 class ProfileSpace:
@@ -67,6 +79,25 @@ class ProfileSpace:
         pairs = [(label.kind, label.name) for label in values.labels] + self._names.named(codes)
         choices = ChoiceSequence(np.append(first, numbers), labelled(pairs))
         return PlayedRun(choices, replace(walk, values=first) if own else walk)
+
+    def played(self, walk: Walk) -> PlayedRun | None:
+        """The run that begins with this walk, from its choices; what follows a walk that ends early is drawn.
+
+        The inverse of `run`, whoever made the walk: the accelerator, splitting, a follower of words.  Its moments and
+        values are those of the walk, or differ by rounding (`kernel/retracing.py`).  None for a walk of probability
+        zero, or whose draws cannot be told from it.
+        """
+        values = self.usage.values
+        if walk.values is None and values.width:
+            return None
+        # A run ends with its first action after the duration; a walk along a word may go on.
+        walk = walk.prefix(min(walk.steps, int(np.searchsorted(walk.times, self.usage.duration, "right")) + 1))
+        first = np.zeros(0) if walk.values is None else walk.values
+        numbers = np.zeros(0) if self.fixed else walk_numbers(self.usage.model, walk)
+        if numbers is None:
+            return None
+        played = self.run(np.append(first, numbers), 0)
+        return played if played.begins_with(walk) else None
 
     def repeated(self, choices: ChoiceSequence) -> PlayedRun | None:
         """The run with all these choices; None if they are those of another profile or duration."""

@@ -20,6 +20,8 @@ class DrawnVariable:
     slot: int
     real: bool
     numbers: int
+    normal: bool = False
+    """It is one normal draw, by two numbers."""
 
 
 def drawn_variables(network: Network, branch: Branch) -> tuple[DrawnVariable, ...] | None:
@@ -37,7 +39,8 @@ def drawn_variables(network: Network, branch: Branch) -> tuple[DrawnVariable, ..
         if not isinstance(target, ex.Read) or target.index is not None:
             return None
         numbers = sum(_NUMBERS.get(draw.name, 1) for draw in draws)
-        found.append(DrawnVariable(_name(network, target), target.slot, target.kind.is_real, numbers))
+        normal = [draw.name for draw in draws] == ["random_normal"]
+        found.append(DrawnVariable(_name(network, target), target.slot, target.kind.is_real, numbers, normal))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from bbfalsify.core.choices import DrawnValue
+from bbfalsify.core.choices import ChoiceSequence, DrawnValue
 from bbfalsify.core.confirmation import Confirmation, ConfirmedTrace
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import (
@@ -25,6 +25,7 @@ from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Again
 from bbfalsify.engines.falsification.search import Search
 from bbfalsify.engines.falsification.settings import Options
+from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import ChoiceRecord, Counterexample, SeedRecord
 from bbfalsify.results.falsify_insights import Convergence, SamplingArtefact, SamplingCheck
@@ -185,8 +186,16 @@ def content_of(finding: Finding, requirement: Requirement, task: Task, seed: See
         time_limit_s=task.execution.time_limit,
         memory_limit_mb=task.execution.memory_limit,
         values=drawn_values(finding, task, finding.stimulus.duration),
-        choices=ChoiceRecord.of(finding.choices),
+        choices=ChoiceRecord.of(choices_of(finding, task.space)),
     )
+
+
+def choices_of(finding: Finding, space: ProfileSpace) -> ChoiceSequence | None:
+    """The choices of a finding's run; None where its walk is not known, or possible only with probability zero."""
+    if finding.choices is None and finding.walk is not None:
+        played = space.played(finding.walk)
+        finding.choices = None if played is None else played.choices
+    return finding.choices
 
 
 def drawn_values(finding: Finding, task: Task, until: float) -> tuple[DrawnValue, ...]:

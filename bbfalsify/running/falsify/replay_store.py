@@ -23,13 +23,14 @@ from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
+from bbfalsify.engines.falsification.space import SAME_MOMENT
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.mode_history import note_run, past_runs
 from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, now_text, same_system
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import KnownCounterexample, RequirementResult
-from bbfalsify.running.confirm import TOLERANCE_S, compare
+from bbfalsify.running.confirm import compare
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
@@ -227,15 +228,20 @@ def _known(
         return Known(entry, number, result, remark="it fails after the last recorded action, so it has no key")
     key = tuple(action for _, action in found.word[:step])
     finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.name)
-    finding.confirmation = compare(result.answers, 0, judgement, TOLERANCE_S)
+    finding.confirmation = compare(result.answers, 0, judgement)
     return _ranked_if_possible(Known(entry, number, result, finding), actions)
 
 
 def _restore_run(finding: Finding, choices: ChoiceSequence, task: Task) -> None:
     """Give a finding its walk, if the profile is still the one that made these choices."""
     played = task.space.repeated(choices)
-    if played is not None and played.walk.times.tolist() == [time for time, _ in finding.word]:
-        finding.walk, finding.choices = played.walk, played.choices
+    if played is None:
+        return
+    walk = played.walk.prefix(len(finding.word))
+    word = finding.word[: walk.steps]
+    same = walk.actions(task.usage.model) == tuple(action for _, action in word)
+    if same and np.allclose(walk.times, [time for time, _ in word], rtol=SAME_MOMENT, atol=SAME_MOMENT):
+        finding.walk, finding.choices = walk, played.choices
 
 
 def _ranked_if_possible(known: Known, actions: Sequence[str]) -> Known:

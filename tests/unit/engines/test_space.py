@@ -1,5 +1,7 @@
 """The space of a profile's runs: choices, labels, values, and the search that a guide leads through it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from bbfalsify.engines.falsification.search import Search, WalkPlan, search_firs
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.kernel import compile_network
+from bbfalsify.kernel import accelerated_walks, compile_network
 from bbfalsify.modelling import parse_profile
 from tests.unit.engines.test_falsification import Quiet
 
@@ -256,3 +258,33 @@ def test_a_search_for_probable_words_takes_proposals_of_a_guide_too(monkeypatch)
     assert asked and set(asked) <= {1, 2, 3, 4, 5}
     assert {f.actions for f in progress.search.findings} == {("begin", "on"), ("begin", "off")}
     assert all(f.choices is not None and f.choices.quantiles[0] == 0.625 for f in progress.search.findings)
+
+
+# --- from a walk to its choices ---------------------------------------------------------------------------------------
+
+
+def test_an_accelerated_walk_is_played_by_its_choices():
+    space = space_of(MIXED)
+    walks = accelerated_walks(space.usage.model, np.arange(22, dtype=np.uint64), np.arange(22) % 11, 20.0, 100)
+    for number in range(22):
+        walk = replace(walks.walk(number), values=np.array([0.25, HIGHEST]))
+        played = space.played(walk)
+        assert played.begins_with(walk)
+        assert played.choices.quantiles[:2].tolist() == [0.25, HIGHEST]
+        again, first = space.usage.stimulus(played.walk), space.usage.stimulus(walk)
+        assert [action for _, action in again.events] == [action for _, action in first.events]
+        for name in first.inputs:
+            assert np.allclose(again.inputs[name], first.inputs[name], rtol=1e-9, atol=1e-9)
+        assert space.repeated(played.choices).walk.times.tolist() == played.walk.times.tolist()
+
+
+def test_a_walk_that_ends_early_is_the_beginning_of_its_run():
+    space = space_of(MIXED)
+    walk = space.run(np.full(60, 0.3), 1).walk.prefix(3)
+    played = space.played(walk)
+    assert played.begins_with(walk) and played.walk.steps > 3
+
+
+def test_a_walk_without_its_signals_has_no_choices():
+    space = space_of(MIXED)
+    assert space.played(replace(space.run((), 1).walk, values=None)) is None

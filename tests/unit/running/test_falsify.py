@@ -12,7 +12,10 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.settings import Options
+from bbfalsify.engines.falsification.space import ProfileSpace
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.examples.heater.system import heater as heater_system
+from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile
 from bbfalsify.records.counterexample import Counterexample
@@ -22,6 +25,7 @@ from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater
 
+SPACE = ProfileSpace(Usage(heater.profile(), compile_network(heater.profile().network), 20.0, 1.0))
 SMALL = Options(counterexamples=10, simulations=440, passes=10, traces=20)
 
 
@@ -116,6 +120,14 @@ def test_everything_is_stored_and_replayable(kept):
         assert stored.actions == row.actions and stored.probability == row.probability
         assert row.status == stored.status == "confirmed" and stored.reproduced == stored.tries == 3
         assert replay(row.file, heater_system).outcome is ReplayOutcome.SAME
+        # The accelerator, runs along words and the shrinker made these; all of them have choices.
+        shrunk = [Counterexample.read(row.shrunk.file)] if row.shrunk is not None else []
+        for file in [stored, *shrunk]:
+            played = SPACE.repeated(file.choices.sequence)
+            steps = min(len(file.word), played.walk.steps)
+            assert played.walk.times[:steps] == pytest.approx([time for time, _ in file.word[:steps]], abs=1e-9)
+            assert played.walk.actions(SPACE.usage.model)[:steps] == tuple(action for _, action in file.word[:steps])
+            assert played.walk.times[steps - 1] >= file.times[-1]
     kinds = [e.kind for e in read_events(result.directory / "events.jsonl")]
     assert kinds[0] == "RunStarted" and kinds[-1] == "RunStopped"
     assert kinds.count("FindingReported") == kinds.count("EstimateMade") == 4
