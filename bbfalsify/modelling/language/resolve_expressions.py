@@ -15,19 +15,8 @@ from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.resolve_wholes import Values, WholeResolver
 from bbfalsify.modelling.language.scopes import Scope
-from bbfalsify.modelling.language.typed_symbols import (
-    MANY,
-    ConstantSymbol,
-    LocalSymbol,
-    Symbol,
-    Type,
-)
-from bbfalsify.modelling.network.expressions import (
-    Constant,
-    Expression,
-    Kind,
-    Quantifier,
-)
+from bbfalsify.modelling.language.typed_symbols import MANY, ConstantSymbol, LocalSymbol, Symbol, Type
+from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Quantifier
 from bbfalsify.modelling.network.visit import reads_clock
 
 _ARITHMETIC = ("+", "-", "*", "/")

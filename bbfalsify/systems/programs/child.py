@@ -37,12 +37,7 @@ class Child(Pipes):
     """One process of a program."""
 
     def __init__(
-        self,
-        launch: Launch,
-        *,
-        command: Sequence[str] | None = None,
-        folder: Path | None = None,
-        log: int | None = 2,
+        self, launch: Launch, *, command: Sequence[str] | None = None, folder: Path | None = None, log: int | None = 2
     ) -> None:
         """`log` is the file descriptor to which its standard error goes, without secrets."""
         self._process, self._mark = launch.start(command, folder)

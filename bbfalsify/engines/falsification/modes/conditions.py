@@ -17,15 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.engines.falsification.modes.pattern import (
-    Condition,
-    Feature,
-    Gap,
-    Level,
-    Pattern,
-    Window,
-    Without,
-)
+from bbfalsify.engines.falsification.modes.pattern import Condition, Feature, Gap, Level, Pattern, Window, Without
 from bbfalsify.engines.falsification.modes.use import Use
 
 MOST_CONDITIONS = 3
