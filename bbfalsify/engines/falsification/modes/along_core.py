@@ -7,7 +7,7 @@ Level k of a use: the first k actions of the core stand in it such that their co
         each goes on under the profile's law until it reaches level k, or ends
         p_k := share that reaches it
         uses := n of those, evenly
-    each goes on to its end
+    each goes on to its end (a last level, if another action must not come for a while)
     P(pattern occurs) ≈ p_1 · p_2 · …
 
 This is splitting with fixed effort, where every level is entered once, so the product is unbiased (Garvels 2000).  Only
@@ -61,6 +61,9 @@ def split_along(
         probabilities = [p * (len(some) / effort) for p, some in zip(probabilities, going, strict=True)]
         going = [_evenly(some, effort, rng) for some, rng in zip(going, rngs, strict=True)]
     going = _until(usage, going, len(pattern.core) + 1, [one.child("rest") for one in own], ended=True)
+    if any(pattern.quiet):  # only its end tells whether a use has a time without an action
+        going = [[one for one in some if pattern.matches(use_of(usage, one.walk))] for some in going]
+        probabilities = [p * (len(some) / effort) for p, some in zip(probabilities, going, strict=True)]
     return [
         CorePass(probability, [one.walk for one in whole], np.array([one.root for one in whole], np.int64))
         for probability, whole in zip(probabilities, going, strict=True)
