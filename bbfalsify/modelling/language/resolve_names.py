@@ -31,6 +31,9 @@ class Context:
     random: bool = False
     effects: bool = False
     """True: functions that assign may be called."""
+    fails_when_met: bool = False
+    """True: numbers outside an array or a range are errors of the model where they are met, as functions of UPPAAL that
+    are never to be called have them."""
     unroll_clocks: bool = False
     network: Network | None = None
     """For queries and inputs: the network in which `P.loc` and `P.x` are looked up."""
