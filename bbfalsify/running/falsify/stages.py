@@ -17,11 +17,11 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.engines.falsification.self_check import check_lists
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.logic.stl.requirement import duration_notes
 from bbfalsify.results.falsify_insights import Baseline, SamplingResult
 from bbfalsify.results.self_check import Meetings, SelfCheck
 from bbfalsify.running.driver import Driver, Ended
 from bbfalsify.running.falsify.conclusions import (
-    duration_notes,
     grid_notes,
     notes_on,
     outcome_of,
