@@ -33,6 +33,10 @@ class Requirement:
     """Discrete time: the distance of the samples."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.formula, Formula):
+            kind, given = type(self.formula).__name__, f'parse_stl("{self.formula}")'
+            hint = f"; write {given}." if kind == "str" else "."
+            raise UserError(f"requirement {self.id}: the formula must be a Formula, not {kind}{hint}")
         problems = []
         if self.time not in TIMES:
             problems.append(unknown_name("kind of time", self.time, TIMES, where=f"in requirement {self.id}"))
