@@ -112,11 +112,7 @@ class Acceptances:
     file: str
     entries: tuple[Acceptance, ...]
 
-    def judge(
-        self,
-        counterexamples: Iterable[Failure],
-        today: datetime.date | None = None,
-    ) -> Judged:
+    def judge(self, counterexamples: Iterable[Failure], today: datetime.date | None = None) -> Judged:
         """Judge each counterexample; the kindest entry that matches decides."""
         today = today or datetime.date.today()
         verdicts: list[str] = []
