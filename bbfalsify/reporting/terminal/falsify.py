@@ -26,6 +26,7 @@ from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_li
 from bbfalsify.reporting.terminal.modes import mode_lines
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import FalsificationResult, KnownCounterexample, RequirementResult
+from bbfalsify.results.mode_words import like
 from bbfalsify.results.recorded import result_from_json
 
 if TYPE_CHECKING:
@@ -201,7 +202,9 @@ def unmet_lines(result: FalsificationResult) -> Iterator[str]:
     for entry in unmet[:MOST_KNOWN]:
         where = f" (line {entry.line})" if entry.line else ""
         what = shorten_word(entry.actions, 40) if entry.mode is None else f"mode {entry.mode}"
-        yield f"accepted, but not found: {entry.requirement} {what}{where}"
+        renamed = [] if entry.mode is None else like(entry.mode, result.modes_of(entry.requirement))
+        said = f"; like it is {' or '.join(renamed)}, accept that by its name" if renamed else ""
+        yield f"accepted, but not found: {entry.requirement} {what}{where}{said}"
     if len(unmet) > MOST_KNOWN:
         yield f"… and {len(unmet) - MOST_KNOWN} more"
 
