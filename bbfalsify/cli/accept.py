@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson, Quiet
 from bbfalsify.cli.output import print_json, say
 
 
@@ -31,7 +31,6 @@ def accept(
     ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Accept what a run found: runs with --accept FILE then end with 0 unless they find something else.
 

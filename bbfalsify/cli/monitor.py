@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.core.verdict import Judgement, Verdict
 
@@ -29,8 +29,6 @@ def monitor(
         typer.Option("--monitor", metavar="NAME", help="bbfalsify; or rtamt: the sign of RTAMT's robustness."),
     ] = "bbfalsify",
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Judge a recorded trace against requirements.  Exit code 1 if one is violated, 4 if one is undecided.
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import Annotations, AsJson, JunitFile, Quiet, SarifFile, Verbose
+from bbfalsify.cli.options import Annotations, AsJson, JunitFile, SarifFile
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
@@ -24,8 +24,6 @@ def report(
     sarif: SarifFile = None,
     annotations: Annotations = None,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Write the report of a run: one HTML file that needs no network.
 

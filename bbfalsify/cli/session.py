@@ -26,6 +26,10 @@ MOST_REPORTS = 100
 """Campaigns of more runs get one summary and tables for all: pictures and a report of each would take longer than short
 runs do."""
 
+_BUDGETS = (StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_SYMBOLS, StopReason.BUDGET_TIME)
+RESUMED = {"falsify": (StopReason.INTERRUPTED,), "check": (StopReason.INTERRUPTED, *_BUDGETS)}
+"""Commands with --resume, and how a run ended that it continues: a check goes on with a larger budget."""
+
 
 def run_campaign(
     campaign: Campaign,
@@ -47,7 +51,7 @@ def run_campaign(
     codes: list[int] = []
     rows: list[tuple[str | None, str]] = []
     folder: Path | None = None
-    engine = ""
+    engine = stopped = ""
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
     with _resumable(campaign), Progress(quiet=session.quiet) as progress:
@@ -72,7 +76,8 @@ def run_campaign(
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
             files.add(done.results, campaign.file)
-            folder, engine = Path(done.results["run_directory"]), done.results["engine"]
+            folder = Path(done.results["run_directory"])
+            engine, stopped = done.results["engine"], done.results["stop_reason"]
             if done.executed and done.results["stop_reason"] != StopReason.ERROR and not many:
                 with left_out(progress, "no tables or plots"):
                     write_files_of(done.results)
@@ -95,12 +100,11 @@ def run_campaign(
         show_summary(rows, len(campaign.runs))
         if summary is not None:
             say(f"report: {summary}")
-    if Exit.INTERRUPTED in codes and not as_json:
+    if campaign.file and Exit.INTERRUPTED in codes and not as_json:
         where = f" --out {shlex.quote(str(session.out))}" if session.out else ""
-        if campaign.file:
-            say(f"to go on: bbfalsify run {shlex.quote(campaign.file)} --resume{where}")
-        elif engine == "falsify":  # a check says so itself, and the others have no --resume
-            say(f"to go on: the same command with --resume {folder}")
+        say(f"to go on: bbfalsify run {shlex.quote(campaign.file)} --resume{where}")
+    elif not campaign.file and stopped in RESUMED.get(engine, ()) and not as_json:
+        say(f"to go on: the same command with --resume {folder}")
     if as_json:
         print_json({"runs": results} if several else printed(results[0]), allow_nan=False)
     return worst_exit(codes)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson
 from bbfalsify.cli.output import print_json, say
 
 
@@ -18,8 +18,6 @@ def show(
         int | None, typer.Option("--counterexample", "-n", min=1, help="Only the one with this rank, step by step.")
     ] = None,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Show the results of a run in full: the list, what decides its order, profile coverage, times.
 

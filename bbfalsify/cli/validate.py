@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit, report_problems
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson, Quiet
 from bbfalsify.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ def validate(
     ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Check files and report all problems at once.  What a file is follows from its keys.
 

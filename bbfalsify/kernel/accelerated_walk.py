@@ -14,19 +14,7 @@ from bbfalsify.kernel.firing import fire, refresh
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.rng import unit
-from bbfalsify.kernel.walk_frame import (
-    DEADLOCK,
-    REACHED_END,
-    RUNTIME_ERROR,
-    STEP_LIMIT,
-    TIMELOCK,
-    begin_walk,
-    ends_well,
-    record_end,
-    record_state,
-    record_step,
-    stay,
-)
+from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_state, record_step, stay
 from bbfalsify.kernel.windows import slack, transition_windows
 
 APPROACH = 2.0**-10

@@ -54,6 +54,20 @@ def refresh_deadline(T, F, S, X, R, p):
 # --- candidate lists --------------------------------------------------------------------------------------------------
 
 
+@inlined
+def list_member(S, members, places, count, one, adding):
+    """Append one to the list at S[members:], or let the last of it take its place; places are at S[places:]."""
+    if adding:
+        S[members + S[count]] = one
+        S[places + one] = S[count]
+        S[count] += 1
+    else:
+        S[count] -= 1
+        last = S[members + S[count]]
+        S[members + S[places + one]] = last
+        S[places + last] = S[places + one]
+
+
 @compiled
 def list_edges(T, S, location, adding):
     """Put the edges of a location into their candidate groups, or take them out."""
@@ -62,34 +76,14 @@ def list_edges(T, S, location, adding):
     for i in range(T[row + L_LISTED_COUNT]):
         e = T[edges + i]
         group = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP]
-        count = T[H_S_GROUP_COUNT] + group
         members = T[H_S_GROUP_MEMBERS] + T[T[H_GROUP_START] + group]
-        positions = T[H_S_EDGE_POSITION]
-        if adding:
-            S[members + S[count]] = e
-            S[positions + e] = S[count]
-            S[count] += 1
-        else:
-            S[count] -= 1
-            last = S[members + S[count]]
-            S[members + S[positions + e]] = last
-            S[positions + last] = S[positions + e]
+        list_member(S, members, T[H_S_EDGE_POSITION], T[H_S_GROUP_COUNT] + group, e, adding)
 
 
 @inlined
 def list_committed(T, S, p, entering):
     """Put a process into the list of those in a committed location, or take it out."""
-    members = T[H_S_COMMITTED]
-    places = T[H_S_COMMITTED_PLACE]
-    if entering:
-        S[members + S[S_COMMITTED]] = p
-        S[places + p] = S[S_COMMITTED]
-        S[S_COMMITTED] += 1
-    else:
-        S[S_COMMITTED] -= 1
-        last = S[members + S[S_COMMITTED]]
-        S[members + S[places + p]] = last
-        S[places + last] = S[places + p]
+    list_member(S, T[H_S_COMMITTED], T[H_S_COMMITTED_PLACE], S_COMMITTED, p, entering)
 
 
 # --- earliest moments -------------------------------------------------------------------------------------------------

@@ -129,14 +129,18 @@ def entry_point(function: Any) -> Any:
         function.prepare = lambda: None
         return function
     dispatcher = _waiting_for_use(function)
+    ready = False
 
     def prepare() -> None:
+        nonlocal ready
         if dispatcher in _waiting:
             with compiling():
                 _compile(dispatcher)
+        ready = True
 
     def call(*arguments: object) -> object:
-        prepare()
+        if not ready:
+            prepare()
         return dispatcher(*arguments)
 
     call.__doc__ = function.__doc__

@@ -28,7 +28,7 @@ from bbfalsify.kernel.target_moments import (
     reaches,
     split_moment,
 )
-from bbfalsify.kernel.walk_frame import DEADLOCK, REACHED_END, RUNTIME_ERROR, STEP_LIMIT, TIMELOCK, begin_walk, stay
+from bbfalsify.kernel.walk_frame import begin_walk, stay
 
 RET, SEM, RLC, RLC_A, RCF = range(5)
 TARGET_MET, NO_ROOM = 6, 7

@@ -8,8 +8,6 @@ from bbfalsify.kernel.numba_types import inlined
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
-REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
-
 
 @inlined
 def begin_walk(T, F, S, X, R, seed, states_locations, states_integers, states_reals, largest, ode_step):

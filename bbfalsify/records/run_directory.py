@@ -47,6 +47,7 @@ from bbfalsify.records.run_files import (
     OBSERVATIONS,
     RESULTS,
     SHRUNK,
+    TYPICAL,
     WORKERS_LOG,
 )
 
@@ -217,8 +218,9 @@ class RunDirectory:
 
     def forget_counterexamples(self) -> None:
         """Those that an interrupted run had listed: it goes on, and lists them anew."""
-        for file in (*self.counterexamples(), *(self.path / SHRUNK).glob("*.json")):
-            file.unlink()
+        for folder in (COUNTEREXAMPLES, SHRUNK, TYPICAL):
+            for file in (self.path / folder).glob("*.json"):
+                file.unlink()
 
     def write_counterexample(
         self, counterexample: Counterexample, rank: int, folder: str = COUNTEREXAMPLES, *, of_several: bool = False

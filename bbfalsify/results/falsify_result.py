@@ -234,7 +234,7 @@ class FalsificationResult(RunResult):
     def __post_init__(self) -> None:
         rows = {(row.requirement, row.rank): row for row in self.counterexamples}
         shown = ((mode, rows.get((mode.requirement, next(iter(mode.counterexamples), 0)))) for mode in self.modes)
-        object.__setattr__(self, "modes", tuple(replace(mode, typical=row) for mode, row in shown))
+        object.__setattr__(self, "modes", tuple(replace(mode, typical=row or mode.typical) for mode, row in shown))
 
     def plot(self, requirement: str | None = None) -> Picture:
         """Draw a typical use of each failure mode of a requirement, by default of the first that was violated."""

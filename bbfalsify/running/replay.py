@@ -25,7 +25,7 @@ from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.stl.formula import can_be_certain
 from bbfalsify.records.counterexample import Counterexample, SystemRecord
 from bbfalsify.records.own_files import is_own
-from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
+from bbfalsify.running.confirm import TRIES, compare
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.workers.assignment import Judge
@@ -67,7 +67,6 @@ def replay(
     judge: Judge | None = None,
     tries: int | None = None,
     time_limit_s: float | None = None,
-    tolerance_s: float = TOLERANCE_S,
 ) -> ReplayResult:
     """Replay a file on the system it names, or on another one (a newer version, say)."""
     counterexample = file if isinstance(file, Counterexample) else Counterexample.read(file)
@@ -82,7 +81,7 @@ def replay(
     execution = Execution(time_limit=limit, memory_limit=memory)
     with WorkerPool(system, judge, execution, seeds=seeds_of(counterexample)) as pool:
         answers = tuple(pool.answers(queries))
-    return conclude(counterexample, answers, tolerance_s, unbounded=_is_unbounded(judge))
+    return conclude(counterexample, answers, unbounded=_is_unbounded(judge))
 
 
 def repetitions(counterexample: Counterexample, tries: int | None = None, name: str = "replay") -> list[Query]:
@@ -98,15 +97,13 @@ def seeds_of(counterexample: Counterexample) -> SeedTree:
     return SeedTree(counterexample.seed.root, counterexample.seed.path)
 
 
-def conclude(
-    counterexample: Counterexample, answers: Sequence[Answer], tolerance_s: float = TOLERANCE_S, *, unbounded: bool
-) -> ReplayResult:
+def conclude(counterexample: Counterexample, answers: Sequence[Answer], *, unbounded: bool) -> ReplayResult:
     """Judge the repetitions; no finite trace satisfies an `unbounded` requirement, so not violating it is enough."""
     if counterexample.simulation is not SimulationStatus.OK:
         reproduced = sum(answer.status is counterexample.simulation for answer in answers)
         same_moment, difference = True, None
     else:
-        found = compare(answers, 0, counterexample.judgement, tolerance_s)
+        found = compare(answers, 0, counterexample.judgement)
         reproduced, same_moment = found.reproduced, found.same_moment
         difference = _largest_difference(counterexample.trace, found.trace, counterexample.outputs)
     tries = len(answers)

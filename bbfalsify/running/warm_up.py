@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 
-from bbfalsify.jit import compiling, source_digest
+from bbfalsify.jit import build_digest, compiling
 from bbfalsify.kernel.accelerated_walk import ret_batch
 from bbfalsify.kernel.action_law import particle_batch
 from bbfalsify.kernel.likelihood_scores import score_batch
@@ -118,4 +118,4 @@ def _prepare(entry_point: Any) -> None:
 def _stamp() -> Path:
     """Return an empty file in the cache, named after the sources from which the cache was made."""
     folder = Path(_dispatcher(ret_batch)._cache.cache_path)
-    return folder / f"bbfalsify-{source_digest()[:16]}.compiled"
+    return folder / f"bbfalsify-{build_digest()[:16]}.compiled"

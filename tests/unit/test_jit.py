@@ -69,7 +69,7 @@ def use_cache(cache):
 def found_there(place, digest):
     sys.path.insert(0, str(place))
     m = importlib.import_module("m")
-    m.module.source_digest = lambda: digest
+    m.module.build_digest = lambda: digest
     m.total(np.arange(3.0))
     return sum(m.total.stats.cache_hits.values())
 
@@ -94,6 +94,13 @@ def test_the_cache_is_keyed_by_all_compiled_sources(tmp_path):
 def test_another_installation_of_the_same_sources_has_nothing_to_compile(tmp_path):
     here, there = module_in(tmp_path / "here" / "code"), module_in(tmp_path / "there" / "code")
     assert [hits(place, "a", tmp_path) for place in (here, there)] == [0, 1]
+
+
+def test_another_release_of_numba_has_a_folder_of_its_own(monkeypatch):
+    """In one folder, each of two installations would find an index of the other, replace it, and compile every time."""
+    here = jit_module.build_digest.__wrapped__()
+    monkeypatch.setattr(jit_module.numba, "__version__", "0.99")
+    assert jit_module.build_digest.__wrapped__() != here
 
 
 ADAPTER = """

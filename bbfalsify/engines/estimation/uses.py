@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Answer, Ask, Query
-from bbfalsify.core.verdict import Verdict
+from bbfalsify.core.query import Answer, AnyQuery, Ask, Query
+from bbfalsify.core.verdict import StopReason, Verdict
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, WalkStatus
@@ -18,6 +19,30 @@ from bbfalsify.stats.sequential import Counts, StoppingRule
 VIOLATED = -np.inf
 """The score of a violating use."""
 _BATCH = 500
+
+
+@dataclass
+class Allowance:
+    """An `Ask` that answers so many queries; then it says that the budget is spent."""
+
+    ask: Ask
+    most: int
+    used: int = 0
+
+    def __call__(self, queries: Sequence[AnyQuery]) -> Sequence[Answer]:
+        if self.used + len(queries) > self.most:
+            raise BudgetSpent(StopReason.BUDGET_SIMULATIONS)
+        try:
+            answers = self.ask(queries)
+        except BudgetSpent as spent:
+            self.used += len(spent.answers)
+            raise
+        self.used += len(queries)
+        return answers
+
+    @property
+    def left(self) -> int:
+        return self.most - self.used
 
 
 @dataclass
@@ -36,6 +61,12 @@ class JudgedUses:
     keys: dict[tuple[str, ...], int] = field(default_factory=dict)
     """Keys of violations that count, with how often they were met."""
 
+    continues: bool = False
+    """Uses begin like others: they may go on from saved states of the system."""
+    duration: float = 0.0
+    """Time of all uses together."""
+    simulated: float = 0.0
+    """Time of them that was simulated: less, where uses went on from saved states."""
     plain: Counts = Counts()
     """Uses under the profile's own law among them, as far as they were counted."""
 
@@ -58,8 +89,13 @@ class JudgedUses:
             names = [f"{self.name}/{self.asked + i + 1}" for i in range(len(judged))]
             ends = [None if whole is None else float(part[i].times[-1]) for i in judged]
             drafts = [self.usage.draft(part[i], stop=end) for i, end in zip(judged, ends, strict=True)]
-            answers = self.ask([Query(*named) for named in zip(names, drafts, strict=True)]) if judged else []
+            queries = [Query(*named, continues=self.continues) for named in zip(names, drafts, strict=True)]
+            answers = self.ask(queries) if judged else []
             self.asked += len(judged)
+            for end, answer in zip(ends, answers, strict=True):
+                whole_time = self.usage.duration if end is None else end
+                self.duration += whole_time
+                self.simulated += whole_time if answer.simulated is None else answer.simulated
             self.unknown += len(part) - len(judged)
             for i, answer in zip(judged, answers, strict=True):
                 found[first + i] = self._score(part[i], answer, whole)

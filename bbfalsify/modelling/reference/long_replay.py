@@ -115,9 +115,9 @@ class LongReplay(KeptRun):
         )
         return Evaluator(self.network, after, evaluator.sample, draw)
 
-    def evaluator_at(self, state: AnyState, delay: Real, draw: Draw = no_draw) -> AnyEvaluator:
+    def evaluator_at(self, state: AnyState, delay: Real) -> AnyEvaluator:
         here = self.kept()
-        return Evaluator(self.network, self._memory(At(here, here.time + Fraction(delay))), Sample(delay, set()), draw)
+        return Evaluator(self.network, self._memory(At(here, here.time + Fraction(delay))), Sample(delay, set()))
 
     def _solve(self, state: AnyState, predicate: Predicate, within: Windows = ALL_DELAYS) -> Windows:
         memory = self._memory(Within(self.kept()))

@@ -9,7 +9,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.odds import odds_interval, percent
 from bbfalsify.records.accepted import ACCEPTED, NEW
 from bbfalsify.reporting.drawing.graphs import automaton_svg
-from bbfalsify.reporting.formatting import interval
+from bbfalsify.reporting.formatting import interval, replay_command
 from bbfalsify.reporting.html.parts import anchor, badge, interval_bar
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import FalsificationResult
@@ -101,6 +101,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "share_title": _range(mode.share),
         "rows": rows[:MOST_ROWS],
         "more": max(0, len(rows) - MOST_ROWS),
+        "replay": None if rows or mode.typical_file is None else replay_command(mode.typical_file),
     }
 
 

@@ -30,7 +30,7 @@ from bbfalsify.records.mode_history import note_run, past_runs
 from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, now_text, same_system
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import KnownCounterexample, RequirementResult
-from bbfalsify.running.confirm import TOLERANCE_S, compare
+from bbfalsify.running.confirm import compare
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
@@ -228,7 +228,7 @@ def _known(
         return Known(entry, number, result, remark="it fails after the last recorded action, so it has no key")
     key = tuple(action for _, action in found.word[:step])
     finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.name)
-    finding.confirmation = compare(result.answers, 0, judgement, TOLERANCE_S)
+    finding.confirmation = compare(result.answers, 0, judgement)
     return _ranked_if_possible(Known(entry, number, result, finding), actions)
 
 
