@@ -25,7 +25,9 @@ import io
 import os
 import pickle
 import shutil
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -114,6 +116,35 @@ def compiling() -> Iterator[None]:
         functions.get_call_type = numbas
         gc.freeze()
         gc.enable()
+
+
+_held_back: list[int] = []
+"""The interrupt that waits until a function is compiled."""
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C: an exception inside LLVM's locks can end the whole process.  The second one ends it at once."""
+    handler = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or not callable(handler) or handler is _hold_back:
+        yield
+        return
+    signal.signal(signal.SIGINT, _hold_back)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if _held_back:
+            _held_back.clear()
+            handler(signal.SIGINT, None)
+
+
+def _hold_back(number: int, frame: object) -> None:
+    if _held_back:
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+    _held_back.append(number)
 
 
 @functools.cache
@@ -253,6 +284,16 @@ class _StableNames(Compiler):
         return super()._compile_bytecode()
 
 
+def _whole(compile_now: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function be compiled, or loaded, without an interrupt in the middle."""
+
+    def compile_whole(*arguments: Any) -> Any:
+        with uninterrupted():
+            return compile_now(*arguments)
+
+    return compile_whole
+
+
 def call_by_name(dispatcher: Any) -> None:
     """Let callers of a compiled function refer to its machine code, not optimise a copy of it."""
     context = dispatcher.targetctx
@@ -299,4 +340,5 @@ def jit(
     config: Any = numba.config  # its attributes are set at run time
     if not config.DISABLE_JIT:
         dispatcher._cache = _SourceKeyedCache(function)  # what cache=True does, with our key
+        dispatcher.compile = _whole(dispatcher.compile)
     return dispatcher

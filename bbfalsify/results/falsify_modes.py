@@ -74,6 +74,8 @@ class PastMode(Stored):
     name: str
     sentence: str
     probability: Estimate
+    typical: tuple[str, ...] = ()
+    """The most probable counterexample that showed it: its name may have changed with the version."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,11 +58,7 @@ def counterexample_file(
     """A counterexample as a file holds it: what was asked and what came of it; the engine adds its own facts."""
     return Counterexample(
         requirement=RequirementRecord(
-            requirement.id,
-            requirement.text,
-            requirement.formula.text,
-            cast(Time, requirement.time),
-            requirement.period,
+            requirement.id, requirement.text, requirement.formula.text, cast(Time, requirement.time), requirement.period
         ),
         times=tuple(stimulus.times.tolist()),
         inputs=signals_as_samples(stimulus.inputs),

@@ -1,5 +1,9 @@
 """Wrong input never starts anything: exit code 2, one sentence per mistake with its place, no traceback."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from bbfalsify.core.settings import keys_of
@@ -297,3 +301,16 @@ def test_profiles_that_cannot_work(problems, heater, old, new, messages):
     if "sync" in new:
         edit(heater / "profile.yaml", "automata:", 'declarations: "chan on;"\nautomata:')
     assert problems() == [f"profile.yaml:{message}" for message in messages]
+
+
+def test_names_that_are_no_text_are_refused_and_terminals_may_know_fewer_characters(cli, tmp_path):
+    """Bytes that no encoding explains, and a terminal that has only ASCII: both ended with exit code 70."""
+    refused = cli("show", "runs/r\udcff")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "'runs/r\\udcff' is not a text in UTF-8; give the file another name.\n"
+    (tmp_path / "ü.yaml").write_text("a: 1\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "bbfalsify", "validate", "ü.yaml"], cwd=tmp_path, capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii:strict"},
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.startswith(b"?.yaml:1: ") and b"failed" not in done.stderr

@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -259,3 +260,40 @@ def test_the_first_run_compiles_each_function_once_and_nothing_that_it_does_not_
     assert not [f.name for f in code if f.stat().st_mtime > stamp.stat().st_mtime], "compiled in the middle of the run"
     assert not [f.name for f in code if f.name.startswith(("piecewise_until", "discrete", "target_"))]
     assert used[0] - used[1] < 50
+
+
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_ctrl_c_waits_until_a_function_is_compiled_and_the_second_ends_the_process(tmp_path, interrupts):
+    """An exception inside LLVM's locks ended the process by a segmentation fault, with a traceback of numba."""
+    (tmp_path / "compiled.py").write_text(MODULE)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(interrupts)], cwd=tmp_path, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    if interrupts == 1:
+        assert (done.returncode, done.stdout) == (0, "compiled, then interrupted\n"), done.stderr
+    else:
+        assert (done.returncode, done.stdout) == (-signal.SIGINT, ""), done.stderr
+
+
+INTERRUPTED = """
+import os, signal, sys
+from numba.core.compiler import Compiler
+import numpy as np
+from compiled import total
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+begin = Compiler.compile_extra
+def compile_extra(self, function):
+    for _ in range(int(sys.argv[1])):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):  # the interpreter sees a signal between two instructions
+            pass
+    return begin(self, function)
+Compiler.compile_extra = compile_extra
+try:
+    total(np.ones(3))
+except KeyboardInterrupt:
+    if len(total.overloads) == 1 and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        print("compiled, then interrupted")
+"""

@@ -146,12 +146,7 @@ def _chosen(model: PlannedModel, kind: EngineKind, query: str, label: str) -> st
 
 
 def _parsed(
-    reader: Reader,
-    path: KeyPath,
-    text: str,
-    model: PlannedModel,
-    kind: EngineKind,
-    stored: StoredQuery | None = None,
+    reader: Reader, path: KeyPath, text: str, model: PlannedModel, kind: EngineKind, stored: StoredQuery | None = None
 ) -> Any:
     """Return the query as its engine reads it; None where it is wrong."""
     document = reader.document

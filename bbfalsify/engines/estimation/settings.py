@@ -68,11 +68,7 @@ class EstimateSettings(Settings):
     storm: bool = setting("For chains: ask Storm for a second opinion (pip install 'bbfalsify[storm]').", default=False)
     steps: int = setting("Most steps of a run; one that needs more counts as either.", default=1_000_000, at_least=1)
     horizon: float | None = setting(
-        "For a system with a profile: how long a use lasts.",
-        default=None,
-        at_least=0,
-        unit="s",
-        absent="for models",
+        "For a system with a profile: how long a use lasts.", default=None, at_least=0, unit="s", absent="for models"
     )
     period: float | None = setting(
         "For a system: distance of the samples.", default=None, above=0, unit="s", absent="fits formulas and system"

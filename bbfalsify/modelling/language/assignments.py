@@ -146,7 +146,7 @@ class AssignmentResolver:
             return []
         inner = node.operand if isinstance(node, tree.Unary) else node
         if type_.kind is ex.Kind.INT and isinstance(inner, tree.Number) and isinstance(value, ex.Constant):
-            if not type_.low <= value.value <= type_.high:
+            if not type_.low <= value.value <= type_.high and not self.expressions.context.fails_when_met:
                 self.fail(f"{value.value} is outside the variable's range {type_.low}…{type_.high}.", line)
                 return []
         return [self.store(target, type_, value, line)]

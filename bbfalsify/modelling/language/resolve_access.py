@@ -201,9 +201,10 @@ class AccessResolver(NameResolver):
             if kind_of(index) is not Kind.INT:
                 self.fail(f"the index of '{name}' must be an int, found {self.describe(index)}.", node.line)
                 continue
-            if isinstance(node, tree.Number) and not origin <= node.value < origin + dimension:
+            literal = None if self.context.fails_when_met or not isinstance(node, tree.Number) else node.value
+            if literal is not None and not origin <= literal < origin + dimension:
                 last = origin + dimension - 1
-                self.fail(f"index {node.value} is outside '{name}', whose indices are {origin}…{last}.", node.line)
+                self.fail(f"index {literal} is outside '{name}', whose indices are {origin}…{last}.", node.line)
                 continue
             found.append(make_binary("-", index, Constant(origin, Kind.INT), Kind.INT) if origin else index)
         return found if len(found) == len(indices) else None

@@ -13,16 +13,11 @@ from bbfalsify.modelling.language import typed_symbols as typed
 from bbfalsify.modelling.language.constant_calls import constant_value
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
 from bbfalsify.modelling.language.syntax import RESERVED
-from bbfalsify.modelling.network.expressions import (
-    AtLocation,
-    Constant,
-    Expression,
-    Kind,
-)
+from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 
-BROKEN = Constant(0, Kind.INT)
+BROKEN = ex.Constant(0, ex.Kind.INT)
 """Placeholder for an expression that could not be resolved; compared by identity."""
 
 
@@ -36,18 +31,21 @@ class Context:
     random: bool = False
     effects: bool = False
     """True: functions that assign may be called."""
+    fails_when_met: bool = False
+    """True: numbers outside an array or a range are errors of the model where they are met, as functions of UPPAAL that
+    are never to be called have them."""
     unroll_clocks: bool = False
     network: Network | None = None
     """For queries and inputs: the network in which `P.loc` and `P.x` are looked up."""
 
 
-def kind_of(expression: Expression) -> Kind:
+def kind_of(expression: ex.Expression) -> ex.Kind:
     """INT, BOOL or DOUBLE; a clock reads as a double."""
-    return Kind.DOUBLE if expression.kind is Kind.CLOCK else expression.kind
+    return ex.Kind.DOUBLE if expression.kind is ex.Kind.CLOCK else expression.kind
 
 
-def is_number(expression: Expression) -> bool:
-    return kind_of(expression) in (Kind.INT, Kind.DOUBLE)
+def is_number(expression: ex.Expression) -> bool:
+    return kind_of(expression) in (ex.Kind.INT, ex.Kind.DOUBLE)
 
 
 class NameResolver(ABC):
@@ -60,7 +58,7 @@ class NameResolver(ABC):
         self.draws = False
 
     @abstractmethod
-    def resolve(self, node: tree.Expression) -> Expression:
+    def resolve(self, node: tree.Expression) -> ex.Expression:
         """Resolve an expression; BROKEN after reporting a problem."""
 
     def constant(self, node: tree.Expression, what: str) -> int | Fraction | None:
@@ -68,13 +66,13 @@ class NameResolver(ABC):
         value = self.known(self.resolve(node), what, node.line)
         return None if value is BROKEN else self.value_of(value, what, node.line)
 
-    def value_of(self, value: Expression, what: str, line: int) -> int | Fraction | None:
-        if not isinstance(value, Constant):
+    def value_of(self, value: ex.Expression, what: str, line: int) -> int | Fraction | None:
+        if not isinstance(value, ex.Constant):
             self.fail(f"{what} must be constant; this is only known when the model runs.", line)
             return None
         return value.value
 
-    def known(self, value: Expression, what: str, line: int) -> Expression:
+    def known(self, value: ex.Expression, what: str, line: int) -> ex.Expression:
         """Evaluate calls of functions that depend on constants only."""
         if value is BROKEN:
             return BROKEN
@@ -87,7 +85,7 @@ class NameResolver(ABC):
         value = self.known(self.resolve(node), what, node.line)
         if value is BROKEN:
             return None
-        if kind_of(value) is not Kind.INT:
+        if kind_of(value) is not ex.Kind.INT:
             self.fail(f"{what} must be an int, found {self.describe(value)}.", node.line)
             return None
         number = self.value_of(value, what, node.line)
@@ -95,16 +93,16 @@ class NameResolver(ABC):
 
     # --- problems ---
 
-    def fail(self, message: str, line: int) -> Expression:
+    def fail(self, message: str, line: int) -> ex.Expression:
         self.assembly.fail(self.place, message, line)
         return BROKEN
 
-    def unknown(self, what: str, name: str, known: Iterable[str], line: int, *, where: str = "") -> Expression:
+    def unknown(self, what: str, name: str, known: Iterable[str], line: int, *, where: str = "") -> ex.Expression:
         self.assembly.report(self.place.unknown(what, name, known, line, where=where))
         return BROKEN
 
-    def describe(self, value: Expression) -> str:
-        return "a clock" if value.kind is Kind.CLOCK else {"int": "an int"}.get(str(value.kind), f"a {value.kind}")
+    def describe(self, value: ex.Expression) -> str:
+        return "a clock" if value.kind is ex.Kind.CLOCK else {"int": "an int"}.get(str(value.kind), f"a {value.kind}")
 
     # --- names ---
 
@@ -130,7 +128,7 @@ class NameResolver(ABC):
 
     # --- P.loc and P.x ---
 
-    def member(self, node: tree.Member) -> typed.Symbol | AtLocation | None:
+    def member(self, node: tree.Member) -> typed.Symbol | ex.AtLocation | None:
         network = self.context.network
         if network is None:
             self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
@@ -155,10 +153,10 @@ class NameResolver(ABC):
 
     def part_of(
         self, network: Network, number: int, process: Process, node: tree.Member
-    ) -> typed.Symbol | AtLocation | None:
+    ) -> typed.Symbol | ex.AtLocation | None:
         for position, location in enumerate(process.locations):
             if location.name == node.name:
-                return AtLocation(number, position)
+                return ex.AtLocation(number, position)
         own = dict(visible_variables(network, process.name + "."))
         if node.name in own:
             return own[node.name]
@@ -183,7 +181,7 @@ class NameResolver(ABC):
             if low > high:
                 self.fail(f"the range int[{low},{high}] is empty.", node.line)
                 return None
-            return typed.Type(Kind.INT, low, high)
+            return typed.Type(ex.Kind.INT, low, high)
         if node.name == "void":
             return typed.Type(None)
         if node.name == "scalar" and node.high is not None:
@@ -192,16 +190,16 @@ class NameResolver(ABC):
             if size is not None and size < 1:
                 self.fail(f"a scalar set has at least one member, found {size}.", node.line)
                 return None
-            return None if size is None else typed.Type(Kind.INT, 0, size - 1)
+            return None if size is None else typed.Type(ex.Kind.INT, 0, size - 1)
         if node.fields:
             return self.struct(node)
         if node.name == "int" and self.assembly.as_uppaal:
-            return typed.Type(Kind.INT, *typed.UPPAAL_RANGE)
-        if node.name in {kind.value for kind in Kind}:
-            return typed.Type(Kind(node.name))
+            return typed.Type(ex.Kind.INT, *typed.UPPAAL_RANGE)
+        if node.name in {kind.value for kind in ex.Kind}:
+            return typed.Type(ex.Kind(node.name))
         symbol = self.scope.find(node.name)
         if symbol is None:
-            known = [k.value for k in Kind] + self.scope.names(typed.TypeSymbol)
+            known = [k.value for k in ex.Kind] + self.scope.names(typed.TypeSymbol)
             self.unknown("type", node.name, known, node.line)
             return None
         if isinstance(symbol, typed.TypeSymbol):

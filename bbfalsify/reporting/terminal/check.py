@@ -18,7 +18,6 @@ from bbfalsify.results.recorded import result_from_json
 
 MOST_CAUSES, MOST_WORDS = 3, 3
 """Causes of a requirement, and words of each, that are shown without -v."""
-
 MOST_DRAWN = 150
 """States of a machine that is drawn; nobody can follow the lines of a larger one, and placing them takes minutes."""
 

@@ -12,7 +12,7 @@ from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.records.run_files import COUNTEREXAMPLES, SHRUNK, TYPICAL
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes
-from bbfalsify.results.falsify_result import RankedCounterexample, failure_of
+from bbfalsify.results.falsify_result import RankedCounterexample, failures_of
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
@@ -95,7 +95,6 @@ class Listing:
         """Mark those that the team accepts, one by one or by their failure mode."""
         if acceptances is None:
             return None
-        of = {(mode.requirement, rank): mode for mode in modes for rank in mode.counterexamples}
-        judged = acceptances.judge(failure_of(row, of.get((row.requirement, row.rank))) for row in self.rows)
+        judged = acceptances.judge(failures_of(self.rows, modes))
         self.rows = [replace(row, accepted=v) for row, v in zip(self.rows, judged.verdicts, strict=True)]
         return judged

@@ -172,13 +172,7 @@ def _simulate_plainly(
     never = smc.SmcOptions(epsilon=1e-12, simulations=simulations)  # so narrow that only the number ends it
     progress = smc.Progress(on_answer=judged, names=f"modes/{name}")
     smc.run(
-        ask,
-        usage,
-        progress,
-        never,
-        requirements=len(scribe.requirements),
-        seeds=seeds.child(name),
-        listener=scribe,
+        ask, usage, progress, never, requirements=len(scribe.requirements), seeds=seeds.child(name), listener=scribe
     )
     naming.visits = progress.visits
     return uses

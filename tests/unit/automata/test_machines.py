@@ -15,7 +15,7 @@ from bbfalsify.automata.identification import (
     separating_numbers_set,
 )
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import Contradiction, ObservationTree, first_disagreement
+from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
 from bbfalsify.automata.words import Words
 from bbfalsify.core.errors import UserError
 from tests.support.machines import add_many, first_difference, lock, random_machine, run_many
@@ -111,14 +111,6 @@ def test_a_lock_has_long_separating_words():
 def sample(machine, rng, count=30):
     lengths = rng.integers(0, 9, size=count)
     return Words.of(machine.inputs, [[machine.inputs[i] for i in rng.integers(2, size=n)] for n in lengths])
-
-
-def test_a_contradiction_names_the_word():
-    tree = ObservationTree()
-    tree.add(("a", "b"), ("x", "y"))
-    with pytest.raises(Contradiction, match="after 'a b' the last answer was 'y' before and 'x' now"):
-        tree.add(("a", "b", "a"), ("x", "x", "x"))
-    assert tree.outputs(("a", "b")) == ("x", "y")
 
 
 def test_the_shortest_disagreement_with_everything_seen():

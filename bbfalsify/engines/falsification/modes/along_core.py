@@ -17,7 +17,7 @@ the profile walks: the system executes the uses of the last level alone.  Indepe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -128,6 +128,7 @@ def _until(
     words = np.concatenate([own.words(len(some)) for own, some in zip(seeds, passes, strict=True)])
     family = Genealogy(where_they_end(model, [one.walk for one in uses], words))
     moving = np.arange(len(uses))
+    relevant = np.array([bool(uses) and action in uses[0].seen.pattern.relevant for action in model.actions])
     over = np.array([_over(usage, one.walk) for one in uses], dtype=bool)
     for _ in range(MAX_STEPS):
         if ended:
@@ -139,19 +140,16 @@ def _until(
         kept = kept[step.made[kept]]
         family.append(np.arange(family.size), step, kept)
         moving, over = moving[kept], step.particles.time[kept] > usage.duration
-        reached = np.array(
-            [
-                _see(usage, uses[number], family, row, model.actions[action]) >= level
-                for row, (number, action) in enumerate(zip(moving.tolist(), step.action[kept].tolist(), strict=True))
-            ],
-            dtype=bool,
-        )
+        actions, reached = step.action[kept], np.zeros(len(kept), dtype=bool)
+        for row in np.flatnonzero(relevant[actions]).tolist():
+            reached[row] = _see(usage, uses[moving[row]], family, row, model.actions[actions[row]]) >= level
         done |= _ended(uses, moving, family, np.flatnonzero(reached))
         over |= reached
     ends = np.cumsum([len(some) for some in passes])
     reached_by: list[list[_Going]] = [[] for _ in passes]
-    for number in sorted(done):
-        reached_by[int(np.searchsorted(ends, number, "right"))].append(done[number])
+    numbers = sorted(done)
+    for number, place in zip(numbers, np.searchsorted(ends, numbers, "right").tolist(), strict=True):
+        reached_by[place].append(done[number])
     return reached_by
 
 
@@ -161,8 +159,6 @@ def _over(usage: Usage, walk: Walk) -> bool:
 
 def _see(usage: Usage, one: _Going, family: Genealogy, row: int, action: str) -> int:
     """Show a use's newest action to its pattern."""
-    if action not in one.seen.pattern.relevant:
-        return 0
     state = family.particles
     time = float(state.time[row])
 
@@ -180,6 +176,7 @@ def _ended(uses: Sequence[_Going], moving: np.ndarray, family: Genealogy, rows: 
     numbers = moving[rows].tolist()
     made = family.walks(rows=rows) if family.levels else [None] * len(rows)
     return {
-        number: uses[number] if walk is None else replace(uses[number], walk=joined(uses[number].walk, walk))
+        number: one if walk is None else _Going(joined(one.walk, walk), one.seen, one.root)
         for number, walk in zip(numbers, made, strict=True)
+        for one in [uses[number]]
     }
