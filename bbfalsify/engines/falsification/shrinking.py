@@ -39,7 +39,6 @@ from bbfalsify.engines.falsification.routes import Routes
 from bbfalsify.engines.falsification.simple_values import simplify
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.engines.falsification.walk_extension import to_the_end
-from bbfalsify.kernel import Walk
 
 HINTS = 4
 """Number of cores of other findings that are tried first."""

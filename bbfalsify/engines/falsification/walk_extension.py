@@ -32,7 +32,7 @@ def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: Se
 
 
 def to_the_end(model: CompiledModel, walk: Walk, duration: float, most: int, seeds: SeedTree) -> Walk:
-    """Continue a walk to the first action after the end of the use, or as far as `most` steps and the profile let it."""
+    """Continue a walk to the first action after the end of the use, as far as `most` steps and the profile let it."""
     while walk.times[-1] <= duration and walk.steps < most:
         [longer] = continued(model, [walk], STRIDE, seeds.child("continued", walk.steps))
         if longer.steps == walk.steps:
