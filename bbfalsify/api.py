@@ -109,27 +109,16 @@ def falsify(
     for argument, value, kind in (("options", options, Options), ("baseline", baseline, SmcOptions)):
         if value is not None and not isinstance(value, kind):
             raise UserError(f"{argument} must be {kind.__name__}(…); found {type(value).__name__}.")
+    settings = Settings(horizon, period, options or Options(), baseline, max_time)
+    execution = Execution(
+        jobs=jobs, executor=executor, executor_lost=executor_lost, time_limit=time_limit_s,
+        memory_limit=memory_limit_mb, votes=votes, early_stop=early_stop, on_failure=on_failure,
+    )  # fmt: skip
+    recording = Recording(out, directory, name, tuple(listeners), configuration, system_record)
     return run(
-        system,
-        profile,
-        _with_files_read(system, requirements),
-        Settings(horizon, period, options or Options(), baseline, max_time),
-        budget=budget or Budget(),
-        seed=seed,
-        store=store,
-        accepted=accepted,
-        execution=Execution(
-            jobs=jobs,
-            executor=executor,
-            executor_lost=executor_lost,
-            time_limit=time_limit_s,
-            memory_limit=memory_limit_mb,
-            votes=votes,
-            early_stop=early_stop,
-            on_failure=on_failure,
-        ),
-        recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
-    )
+        system, profile, _with_files_read(system, requirements), settings, budget=budget or Budget(), seed=seed,
+        store=store, accepted=accepted, execution=execution, recording=recording,
+    )  # fmt: skip
 
 
 def _with_files_read(system: System, given: Any) -> list[StlLike]:
@@ -203,23 +192,15 @@ def check(
     )  # fmt: skip
     if resume is not None:
         directory = RunDirectory.open(resume).path
+    settings = Settings(options, alphabet, observations, older, symbols, period)
+    execution = Execution(
+        jobs=jobs, executor=executor, executor_lost=executor_lost, time_limit=time_limit_s,
+        memory_limit=memory_limit_mb, votes=votes,
+    )  # fmt: skip
     return run(
-        system,
-        requirements,
-        Settings(options, alphabet, observations, older, symbols, period),
-        budget=Budget(max_queries, max_time, max_symbols),
-        seed=seed,
-        profile=profile,
-        execution=Execution(
-            jobs=jobs,
-            executor=executor,
-            executor_lost=executor_lost,
-            time_limit=time_limit_s,
-            memory_limit=memory_limit_mb,
-            votes=votes,
-        ),
-        recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
-    )
+        system, requirements, settings, budget=Budget(max_queries, max_time, max_symbols), seed=seed, profile=profile,
+        execution=execution, recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
+    )  # fmt: skip
 
 
 def reach(

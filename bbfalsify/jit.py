@@ -6,7 +6,8 @@ so only modules that compute import it, and the commands that do not simulate ne
 
 numba's own cache notices a change of the file of a function, not of a function that it calls in another file: after an
 upgrade old machine code would go on running.  So the compiled code is in a folder of the user's cache named by a digest
-of all compiled sources, which another installation of the same sources can use, too.  With NUMBA_CACHE_DIR, or if the
+of all compiled sources and of what compiles them, which another installation of the same can use, too.  (Two releases
+of numba in one folder would remove each other's code, and compile anew for ever.)  With NUMBA_CACHE_DIR, or if the
 user's cache cannot be written, numba chooses the place.
 
 numba trusts its files; here each ends with a checksum.  Files that are damaged are removed, and compiled code that
@@ -31,12 +32,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import llvmlite.binding
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.compiler import Compiler
 from numba.core.targetconfig import ConfigStack
 from numba.core.types.functions import BaseFunction
 from numba.misc.appdirs import AppDirs
+
+from bbfalsify.core.interrupts import uninterrupted
 
 
 def _load_array_functions() -> None:
@@ -64,9 +68,11 @@ _CHECKSUM = hashlib.sha256().digest_size
 
 
 @functools.cache
-def source_digest() -> str:
+def build_digest() -> str:
+    """Digest of the compiled sources and of the interpreter, compiler and processor that their machine code is for."""
     package = Path(__file__).parent
-    digest = hashlib.sha256()
+    made_by = f"{sys.implementation.cache_tag} numba {numba.__version__} {llvmlite.binding.get_host_cpu_name()}"
+    digest = hashlib.sha256(made_by.encode())
     for file in [Path(__file__), *sorted(f for room in COMPILED_ROOMS for f in (package / room).glob("*.py"))]:
         digest.update(file.read_bytes())
     return digest.hexdigest()
@@ -117,7 +123,7 @@ def cache_folder() -> Path | None:
     """Folder of the compiled code of these sources; None if the user's cache cannot be written."""
     if os.environ.get("NUMBA_CACHE_DIR"):
         return None
-    folder = Path(AppDirs("bbfalsify", appauthor=False).user_cache_dir) / f"compiled-{source_digest()[:16]}"
+    folder = Path(AppDirs("bbfalsify", appauthor=False).user_cache_dir) / f"compiled-{build_digest()[:16]}"
     try:
         new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +155,7 @@ class _UserCache(_CacheLocator):
         return str(cache_folder())
 
     def get_source_stamp(self) -> str:
-        return source_digest()
+        return build_digest()
 
     def get_disambiguator(self) -> str:
         return self._place
@@ -235,7 +241,7 @@ class _SourceKeyedCache(FunctionCache):
             _say(f"compiled code cannot be stored in {self._cache_path}: {error.strerror}; going on without.")
 
     def _index_key(self, sig: object, codegen: object) -> tuple:
-        return (*super()._index_key(sig, codegen), source_digest())
+        return (*super()._index_key(sig, codegen), build_digest())
 
 
 class _StableNames(Compiler):
@@ -243,10 +249,20 @@ class _StableNames(Compiler):
 
     def _compile_bytecode(self) -> object:
         identity: Any = self.state.func_id
-        place = f"{identity.modname}.{identity.func_qualname}:{identity.firstlineno}:{source_digest()}"
+        place = f"{identity.modname}.{identity.func_qualname}:{identity.firstlineno}:{build_digest()}"
         identity.unique_id = int(hashlib.sha256(place.encode()).hexdigest()[:12], 16)
         identity.unique_name = f"{identity.func_qualname}${identity.unique_id}"
         return super()._compile_bytecode()
+
+
+def _whole(compile_now: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function be compiled, or loaded, whole: Ctrl-C inside LLVM's locks can end in a segmentation fault."""
+
+    def compile_whole(*arguments: Any) -> Any:
+        with uninterrupted(second_ends=True):
+            return compile_now(*arguments)
+
+    return compile_whole
 
 
 def call_by_name(dispatcher: Any) -> None:
@@ -295,4 +311,5 @@ def jit(
     config: Any = numba.config  # its attributes are set at run time
     if not config.DISABLE_JIT:
         dispatcher._cache = _SourceKeyedCache(function)  # what cache=True does, with our key
+        dispatcher.compile = _whole(dispatcher.compile)
     return dispatcher

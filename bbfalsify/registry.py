@@ -81,11 +81,17 @@ def _problems_of(name: str, kind: EngineKind) -> list[Problem]:
     return problems
 
 
-_WITHOUT_SYSTEM = (
-    "system", "profile", "signals", "parameters", "time_limit", "on_failure", "votes", "memory_limit", "early_stop",
-    "store", "accepted",
-)  # fmt: skip
-"""Sections that mean nothing to engines about models."""
+_ABOUT_MODELS: dict[str, Any] = {
+    "needs": ("model",),
+    "ignores": (
+        "system", "profile", "signals", "parameters", "time_limit", "on_failure", "votes", "memory_limit", "early_stop",
+        "store", "accepted",
+    ),
+    "about": "states",
+    "finding": "bbfalsify.reporting.terminal.finding_steps:trace_steps",
+    "template": "reached.html",
+    "found": "bbfalsify.reporting.compare:one_each",
+}  # fmt: skip
 
 ENGINES = Registry(
     {
@@ -120,16 +126,11 @@ ENGINES = Registry(
             "randomized reachability: random walks to states of a model, with exact traces",
             "bbfalsify.engines.reachability.settings:ReachSettings",
             "bbfalsify.campaigns.execute_queries:run_reach",
-            needs=("model",),
-            ignores=_WITHOUT_SYSTEM,
-            about="states",
             shown="bbfalsify.reporting.terminal.reach:reach_lines",
-            finding="bbfalsify.reporting.terminal.finding_steps:trace_steps",
             page="bbfalsify.reporting.html.reached:reached_page",
-            template="reached.html",
-            found="bbfalsify.reporting.compare:one_each",
             progress="bbfalsify.reporting.terminal.progress_lines:ReachProgress",
             compiling="bbfalsify.running.warm_up:walks_notice",
+            **_ABOUT_MODELS,
         ),
         "estimate": EngineKind(
             "probabilities and expectations: Markov chains exactly, models and systems in use by simulation",
@@ -149,18 +150,13 @@ ENGINES = Registry(
             "verification: all states of a timed model as zones; holds, violated with an exact trace, or undecided",
             "bbfalsify.engines.verification.settings:VerifySettings",
             "bbfalsify.campaigns.execute_queries:run_verify",
-            needs=("model",),
-            ignores=_WITHOUT_SYSTEM,
-            about="states",
             query="bbfalsify.running.verify.verify:read_verifiable",
             stored="bbfalsify.running.verify.verify:is_verifiable",
             shown="bbfalsify.reporting.terminal.verify:verify_lines",
-            finding="bbfalsify.reporting.terminal.finding_steps:trace_steps",
             page="bbfalsify.reporting.html.verified:verified_page",
-            template="reached.html",
-            found="bbfalsify.reporting.compare:one_each",
             progress="bbfalsify.reporting.terminal.progress_lines:VerifyProgress",
             compiling="bbfalsify.running.warm_up:zones_notice",
+            **_ABOUT_MODELS,
         ),
     }
 )

@@ -6,7 +6,6 @@
     tree.outputs(("push",))                     # None: unknown
     tree.add(("coin",), ("broken",))            # raises Contradiction: not deterministic, or not reset
 
-    tree.add_many(words, outputs, names)        # thousands of words in one call
     first_disagreement(tree, machine)           # the shortest word seen that the machine answers in another way
 
 Learner, model checker and conformance tester share one tree, so that no word is executed twice.  Nodes and symbols are
@@ -22,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.automata.mealy import MealyMachine, Word
-from bbfalsify.automata.words import Words, renaming
+from bbfalsify.automata.words import renaming
 
 
 class Contradiction(Exception):
@@ -132,30 +131,7 @@ class ObservationTree:
             self.forget(word[: wrong + 1])
         self.add(word, outputs)
 
-    # ------------------------------------------------------------------ many words
-
-    def add_many(self, words: Words, outputs: np.ndarray, names: Sequence[str]) -> int:
-        """Add each word; `outputs` are numbers of `names`, one per symbol of `words`."""
-        from bbfalsify.automata.walking import insert_many
-
-        self._know(words.inputs)
-        for name in names:
-            self._outputs.setdefault(name, len(self._outputs))
-        before, most = len(self._output), len(words.symbols)
-        symbols = np.array([self._inputs[name] for name in words.inputs], np.int32)[words.symbols]
-        numbers = np.array([self._outputs[name] for name in names], np.int32)[outputs]
-        self._children.frombytes(bytes(4 * self._width * most))
-        self._output.frombytes(bytes(4 * most))
-        children, seen = self._arrays()
-        nodes, contradiction = insert_many(children, seen, before, symbols, words.ends, numbers)
-        del children, seen  # an array cannot be resized while a view of it exists
-        del self._children[nodes * self._width :]
-        del self._output[nodes:]
-        if contradiction >= 0:
-            index = words.word_at(contradiction)
-            word = words[index][: contradiction - words.span(index).start + 1]
-            raise Contradiction(word, self.known(word)[-1], names[outputs[contradiction]])
-        return int(nodes) - before
+    # ------------------------------------------------------------------ beside a machine
 
     def states(self, machine: MealyMachine) -> TreeStates:
         """Walk a machine along the whole tree."""

@@ -8,47 +8,6 @@ from bbfalsify.jit import jit
 
 
 @jit(reference_counting=False)
-def walk_many(
-    successor: np.ndarray, answer: np.ndarray, initial: int, symbols: np.ndarray, ends: np.ndarray, outputs: np.ndarray
-) -> None:
-    """Fill `outputs` with the machine's answers to each word, from the initial state on."""
-    start = 0
-    for end in ends:
-        state = initial
-        for position in range(start, end):
-            i = symbols[position]
-            outputs[position] = answer[state, i]
-            state = successor[state, i]
-        start = end
-
-
-@jit(reference_counting=False)
-def insert_many(
-    children: np.ndarray, seen: np.ndarray, nodes: int, symbols: np.ndarray, ends: np.ndarray, outputs: np.ndarray
-) -> tuple[int, int]:
-    """Enter words into a tree; return (number of nodes, position of the first contradiction or -1).
-
-    `children[node, symbol]` is 0 for none; there must be room for as many new nodes as there are symbols.
-    """
-    start = 0
-    for end in ends:
-        node = 0
-        for position in range(start, end):
-            i = symbols[position]
-            child = children[node, i]
-            if child == 0:
-                child = nodes
-                nodes += 1
-                children[node, i] = child
-                seen[child] = outputs[position]
-            elif seen[child] != outputs[position]:
-                return nodes, position
-            node = child
-        start = end
-    return nodes, -1
-
-
-@jit(reference_counting=False)
 def compare_tree(
     children: np.ndarray,
     seen: np.ndarray,

@@ -1,11 +1,8 @@
-"""Many words as two arrays, and compiled walks of a machine along all of them.
+"""Many words as two arrays.
 
-    words = Words.of(("coin", "push"), [("coin",), ("push", "coin")])
-    words.symbols, words.ends        # [0, 1, 0], [1, 3]: numbers of inputs, and the end of each word
-    words[1]                         # ("push", "coin")
-    run_many(machine, words)         # the numbers of the outputs, one per symbol
-
-A symbol costs a few nanoseconds here, and about a microsecond in a Python loop.
+words = Words.of(("coin", "push"), [("coin",), ("push", "coin")])
+words.symbols, words.ends        # [0, 1, 0], [1, 3]: numbers of inputs, and the end of each word
+words[1]                         # ("push", "coin")
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbfalsify.automata.mealy import MealyMachine, Word
+from bbfalsify.automata.mealy import Word
 from bbfalsify.core.errors import UserError, unknown_name
 
 
@@ -64,27 +61,6 @@ class Words:
             ends = self.ends[first : first + count]
             start = int(self.ends[first - 1]) if first else 0
             yield Words(self.inputs, self.symbols[start : ends[-1]], ends - start)
-
-    def word_at(self, position: int) -> int:
-        """The index of the word that contains this position of `symbols`."""
-        return int(np.searchsorted(self.ends, position, side="right"))
-
-    def renumbered(self, inputs: tuple[str, ...]) -> np.ndarray:
-        """`symbols` in the numbers of another alphabet, which must contain this one."""
-        if inputs == self.inputs:
-            return self.symbols
-        numbers = np.array([inputs.index(symbol) for symbol in self.inputs], np.int32)
-        return np.take(numbers, self.symbols)
-
-
-def run_many(machine: MealyMachine, words: Words) -> np.ndarray:
-    """The machine's answers to each word from its initial state on, as numbers of `machine.outputs`."""
-    from bbfalsify.automata.walking import walk_many
-
-    outputs = np.empty(len(words.symbols), np.int32)
-    symbols = words.renumbered(machine.inputs)
-    walk_many(machine.successor, machine.answer, machine.initial, symbols, words.ends, outputs)
-    return outputs
 
 
 def renaming(names: Iterable[str], wanted: Sequence[str]) -> np.ndarray:

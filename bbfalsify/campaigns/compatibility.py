@@ -25,7 +25,11 @@ def port_problems(profile: Profile, system: System) -> list[Problem]:
     return [
         *_unknown("input", driven, inputs, profile, system),
         *(
-            Problem(f"nothing drives input '{name}' of system '{system.name}'.", file=profile.file)
+            Problem(
+                f"nothing drives input '{name}' of system '{system.name}': add it under inputs: or signals:.",
+                file=profile.file,
+                line=profile.lines.get("inputs"),
+            )
             for name in inputs
             if name not in driven
         ),
@@ -57,7 +61,11 @@ def length_problems(profile: Profile, horizons: Iterable[float]) -> list[Problem
 def _unknown(what: str, named: Iterable[str], known: Iterable[str], profile: Profile, system: System) -> list[Problem]:
     known = list(known)
     where = f"(system '{system.name}')"
-    return [unknown_name(what, name, known, file=profile.file, where=where) for name in named if name not in known]
+    return [
+        unknown_name(what, name, known, file=profile.file, line=profile.lines.get(name), where=where)
+        for name in named
+        if name not in known
+    ]
 
 
 def _units(
@@ -68,9 +76,9 @@ def _units(
         other = of_system.get(name)
         if unit is not None and other is not None and unit != other:
             message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
-            problems.append(Problem(message, file=profile.file))
+            problems.append(Problem(message, file=profile.file, line=profile.lines.get(name)))
         elif unit is not None and other is None and (unknown := unit_problem(unit, where=f"of '{name}'")) is not None:
-            problems.append(replace(unknown, file=profile.file))
+            problems.append(replace(unknown, file=profile.file, line=profile.lines.get(name)))
     return problems
 
 

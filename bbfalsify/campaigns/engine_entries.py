@@ -60,10 +60,16 @@ def check_needs(reader: Reader, kinds: Mapping[str, EngineKind]) -> None:
     for section in needed if kinds else ("system", "requirements"):
         given = VALUE_KEYS if section == "profile" else ()  # signals and parameters are a profile
         if data and not any(key in data for key in (section, *given)):
-            reader.problem((), f"{reader.label((section,))} is missing.")
+            _missing(reader, section)
     for section in data:
         if kinds and all(section in kind.ignores for kind in kinds.values()):
             reader.wrong((section,), f"means nothing to the engine {' or '.join(kinds)}.")
+
+
+def _missing(reader: Reader, section: str, hint: str = "") -> None:
+    """Note a section that is not there, unless a key that looks like it was noted as unknown."""
+    if section not in {problem.closest for problem in reader.problems}:
+        reader.problem((), f"{reader.label((section,))} is missing{hint}.")
 
 
 def spoken_about(engine: Any, kinds: Mapping[str, EngineKind]) -> str:
@@ -82,7 +88,7 @@ def check_subjects(reader: Reader, about: Collection[str], kinds: Mapping[str, E
             given = VALUE_KEYS if section == "profile" else ()
             if not any(key in data for key in (section, *given)):
                 hint = " (or engine.horizon, for a system with a profile)" if states else ""
-                reader.problem((), f"{reader.label((section,))} is missing{hint}.")
+                _missing(reader, section, hint)
         for section in ("system", "profile", *VALUE_KEYS) if states else ("model", "constants"):
             if section in data:
                 reader.wrong((section,), f"means nothing with{'out' if states else ''} a horizon.")

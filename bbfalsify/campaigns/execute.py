@@ -31,6 +31,7 @@ def run_one(plan: RunPlan, campaign: Campaign, recording: Recording, *, extend: 
     if recording.directory is not None and not extend:
         begun = RunDirectory(recording.directory)
         if begun.begun and begun.finished:
+            begun.check_same_question(recording.configuration or configuration_of(plan, campaign))
             _, results = recorded_results(begun.path)  # which names its files from here: it may have been moved
             return Done(plan, annotated(plan, results), executed=False)
     told: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from bbfalsify.campaigns.compatibility import length_problems, parameter_problem
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
-from bbfalsify.core.foreign_files import is_file
+from bbfalsify.core.foreign_files import closest_file, is_file
 from bbfalsify.records.documents import KeyPath
 
 if TYPE_CHECKING:
@@ -131,12 +131,19 @@ def _speaking(
     return system
 
 
+def _no_file(reader: Reader, path: KeyPath, file: Path) -> bool:
+    """Note a file that is not there."""
+    missing = not is_file(file)
+    if missing:
+        reader.problem(path, f"{reader.label(path)}: there is no file '{file}'.", closest=closest_file(file))
+    return missing
+
+
 def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) -> Profile | Network | None:
     from bbfalsify.modelling import Profile, check_profile, load_profile
 
     path = _key_path(reader, "profile", name)
-    if not is_file(base / name):
-        reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
+    if _no_file(reader, path, base / name):
         return None
     load: Callable[[Path], Profile | Network] = _usage if set(answers) == {"symbols"} else load_profile
     profile = reader.attempt(path, load, base / name)
@@ -209,8 +216,7 @@ def acceptances_of(reader: Reader, file: Path, items: Iterable[RequirementItem],
     """Load the accepted failures; a name that this campaign does not know is surely a typo."""
     from bbfalsify.records.accepted import load_acceptances
 
-    if not is_file(file):
-        reader.problem(("accepted",), f"{reader.label(('accepted',))}: there is no file '{file}'.")
+    if _no_file(reader, ("accepted",), file):
         return None
     acceptances = reader.attempt(("accepted",), load_acceptances, file)
     names = [item.data["id"] for item in items if isinstance(item.data, dict) and "id" in item.data]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson, Quiet
 from bbfalsify.cli.output import print_json, say
 
 
@@ -31,7 +31,6 @@ def accept(
     ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Accept what a run found: runs with --accept FILE then end with 0 unless they find something else.
 
@@ -47,9 +46,8 @@ def accept(
 
     from bbfalsify.core.errors import UserError, unknown_name
     from bbfalsify.records.accept_run import accept as write
-    from bbfalsify.records.accepted import Failure
     from bbfalsify.reporting.formatting import shorten_word
-    from bbfalsify.results.falsify_result import failure_of, named_modes
+    from bbfalsify.results.falsify_result import failures_of, mode_failure, named_modes
     from bbfalsify.results.recorded import read_results
 
     result = read_results(run)
@@ -66,8 +64,8 @@ def accept(
     rows = [] if mode else rows
     new = write(
         file,
-        [failure_of(row, None) for row in rows],
-        modes=[Failure(m.requirement, m.actions, m.probability, m.name, m.probability) for m in modes],
+        failures_of(rows, ()),
+        modes=[mode_failure(m, result.counterexamples, result.modes) for m in modes],
         reason=reason,
         expires=day,
         limit=not any_probability,

@@ -49,8 +49,7 @@ def check(
     Example:  bbfalsify check --system adapters/smtp --max-states 7 \\
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
-    from bbfalsify.cli.inline_campaign import begun_with, described
-    from bbfalsify.cli.session import run_campaign
+    from bbfalsify.cli.inline_campaign import run_described
 
     sampled = "period" in given
     sections = {
@@ -60,8 +59,7 @@ def check(
         "seed": seed,
     }
     given |= {"symbols": _symbols(symbol)} if symbol else {}
-    campaign = described("check", sections, given, drawn_seed=begun_with(resume))
-    return run_campaign(campaign, session, directory=resume, extend=True)
+    return run_described("check", sections, given, session, resume=resume, extend=True)
 
 
 def _requirement(number: int, text: str, *, sampled: bool) -> str | dict[str, str]:

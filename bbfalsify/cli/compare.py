@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson, Verbose
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.reporting.formatting import replay_command
 
@@ -28,7 +28,6 @@ def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A run directory, or a machine (.dot).")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one of the same kind.")],
     as_json: AsJson = False,
-    quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
     """Compare two runs, two campaigns, or two learned machines.

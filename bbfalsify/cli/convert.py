@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, SetConstants, Verbose
+from bbfalsify.cli.options import AsJson, Quiet, SetConstants
 from bbfalsify.cli.output import print_json, say, write_file
 
 
@@ -28,7 +28,6 @@ def convert(
     constants: SetConstants = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Write a model as YAML: UPPAAL models become models that can be edited here; YAML becomes its normal form.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose, not_positive
+from bbfalsify.cli.options import AsJson, Quiet, not_positive
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
@@ -20,7 +20,6 @@ def doctor(
     seed: Annotated[int, typer.Option("--seed", help="Of the words that are tried.")] = 1,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Use a system a few dozen times and tell whether it keeps what others rely on.  Exit code 3 if it does not.
 

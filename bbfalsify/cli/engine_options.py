@@ -77,11 +77,7 @@ def _parameter(one: Setting) -> inspect.Parameter:
     if isinstance(one.default, bool):
         default = "yes" if one.default else "no"
     option = typer.Option(
-        *names,
-        help=rules.sentence,
-        metavar=rules.metavar,
-        show_default=default or False,
-        rich_help_panel=rules.panel,
+        *names, help=rules.sentence, metavar=rules.metavar, show_default=default or False, rich_help_panel=rules.panel
     )
     kind, absent = (kind, inspect.Parameter.empty) if one.required else (kind | None, None)
     annotation: Any = Annotated[kind, option]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Seed, Session, SetConstants
+from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Resume, Seed, Session, SetConstants
 
 _UNITS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -28,6 +28,7 @@ def estimate(
     ] = None,
     budget: Annotated[str | None, typer.Option("--budget", metavar="TIME", help="Most time, such as 60s.")] = None,
     seed: Seed = None,
+    resume: Resume = None,
     given: dict[str, Any],
     session: Session,
 ) -> int:
@@ -39,8 +40,7 @@ def estimate(
     Exit codes: 0 a number or a bound that holds, 1 a bound is violated, 4 undecided.
     Example:  bbfalsify estimate --example hubble --query "P=? [ !sleep U[0,2.7] sleep ]" --set nu=6
     """
-    from bbfalsify.cli.inline_campaign import described, model_sections, requirement
-    from bbfalsify.cli.session import run_campaign
+    from bbfalsify.cli.inline_campaign import model_sections, requirement, run_described
     from bbfalsify.core.errors import UserError
 
     if sum(subject is not None for subject in (model, example, system)) != 1:
@@ -57,7 +57,7 @@ def estimate(
     else:
         sections = model_sections(model, example, constants, query)
     sections |= {"seed": seed, "budget": limits}
-    return run_campaign(described("estimate", sections, given), session, printed=_contract)
+    return run_described("estimate", sections, given, session, resume=resume, printed=_contract)
 
 
 def _seconds(text: str) -> float:

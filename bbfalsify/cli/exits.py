@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
+from bbfalsify.cli.options import Quiet, Verbose
 from bbfalsify.cli.output import print_json, say, say_block
 from bbfalsify.core.errors import ExecutorLost, SystemFailure, UserError
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
@@ -68,12 +70,24 @@ def exit_of_run(data: Mapping[str, Any]) -> Exit:
 
 
 def boundary(command: Callable[..., int | None]) -> Callable[..., None]:
-    """Run a command; turn what it returns into the exit code and what it raises into a message."""
+    """Run a command; turn what it returns into the exit code and what it raises into a message.
+
+    It has -q and -v, like all commands, even if it does not ask for them.
+    """
     read: Callable[[dict[str, Any]], dict[str, Any]] = getattr(command, ARGUMENTS, lambda options: options)
+    signature = inspect.signature(command, eval_str=True)
+    own = signature.parameters.values()
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=option)
+        for name, option in (("quiet", Quiet), ("verbose", Verbose))
+        if name not in signature.parameters
+    ]
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         as_json, verbose = bool(options.get("as_json")), bool(options.get("verbose"))
+        for parameter in more:
+            options.pop(parameter.name, None)
         try:
             code = command(*arguments, **read(options)) or Exit.NOTHING_FOUND
             sys.stdout.flush()
@@ -99,6 +113,8 @@ def boundary(command: Callable[..., int | None]) -> Callable[..., None]:
             code = _unexpected(error, verbose=verbose, as_json=as_json)
         sys.exit(int(code))
 
+    run.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *more)}
     return run
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson
 from bbfalsify.cli.output import print_json, say
 
 
@@ -19,8 +19,6 @@ def export(
         Path | None, typer.Option("-o", "--output", metavar="TEST.py", show_default="test_<requirement>_<file>.py here")
     ] = None,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Write a counterexample as a regression test, with a copy of the file beside it.
 

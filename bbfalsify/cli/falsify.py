@@ -47,8 +47,7 @@ def falsify(
     Example:  bbfalsify falsify --system adapters/heater --profile profiles/heater_user.yaml \\
               --require "always[0:20](T <= 75)" --horizon 20
     """
-    from bbfalsify.cli.inline_campaign import begun_with, described, entries, requirement
-    from bbfalsify.cli.session import run_campaign
+    from bbfalsify.cli.inline_campaign import entries, requirement, run_described
 
     sections = {
         "name": "falsify",
@@ -59,5 +58,4 @@ def falsify(
         "requirements": [requirement(number, text, "stl") for number, text in enumerate(require, start=1)],
         "seed": seed,
     }
-    campaign = described("falsify", sections, given, store=store, accepted=accept, drawn_seed=begun_with(resume))
-    return run_campaign(campaign, session, directory=resume)
+    return run_described("falsify", sections, given, session, resume=resume, store=store, accepted=accept)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson, Quiet
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
@@ -44,7 +44,6 @@ def fit(
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Fit a profile to logs: weights and rates with intervals, and whether the delays follow the law.
 

@@ -1,6 +1,7 @@
 """A run described on the command line is a campaign like any other: the same keys, checks and messages.
 
-`falsify`, `check` and `reach` collect their options into sections; problems name the option that gave the value.
+`falsify`, `check`, `reach`, `verify` and `estimate` collect their options into sections; problems name the option that
+gave the value.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Seed, Session
+from bbfalsify.cli.options import Resume, Seed, Session
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.settings import keys_of
 from bbfalsify.registry import ENGINES
@@ -46,7 +47,27 @@ def described(kind: str, sections: Mapping[str, Any], settings: Mapping[str, Any
     return plan_document(Document("", data, {}), ENGINES, base=Path(), label=_option, **given)
 
 
-def begun_with(directory: Path | None) -> int | None:
+def run_described(
+    kind: str,
+    sections: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    session: Session,
+    *,
+    resume: Path | None,
+    extend: bool = False,
+    printed: Callable[[dict[str, Any]], dict[str, Any]] = lambda results: results,
+    **given: Unpack[Given],
+) -> int:
+    """Run the campaign of these sections and settings, or go on with the run directory `resume`; its exit code."""
+    from bbfalsify.cli.session import run_campaign
+
+    if (begun := _begun_with(resume)) is not None:
+        given["drawn_seed"] = begun
+    campaign = described(kind, sections, settings, **given)
+    return run_campaign(campaign, session, directory=resume, extend=extend, printed=printed)
+
+
+def _begun_with(directory: Path | None) -> int | None:
     """The seed of the run that is continued."""
     from bbfalsify.records.run_directory import RunDirectory, recorded_seed
 
@@ -122,14 +143,13 @@ def engine_command(name: str) -> Callable[..., int]:
         require: Annotated[list[str] | None, typer.Option("--require", help="A requirement; repeat.")] = None,
         *,
         seed: Seed = None,
+        resume: Resume = None,
         given: dict[str, Any],
         session: Session,
     ) -> int:
-        from bbfalsify.cli.session import run_campaign
-
         form = _FORMS[kind.about]
         entries = [requirement(number, text, form) for number, text in enumerate(require or [], start=1)]
-        return run_campaign(described(name, {"requirements": entries, "seed": seed}, given), session)
+        return run_described(name, {"requirements": entries, "seed": seed}, given, session, resume=resume)
 
     command.__doc__ = kind.says
     return command

@@ -42,7 +42,8 @@ from bbfalsify.cli.engine_options import GroupedCommand
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 from bbfalsify.cli.inline_campaign import engine_command
 from bbfalsify.cli.output import guarded_output, say
-from bbfalsify.core.errors import UserError, unknown_name
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.visible_text import visible
 from bbfalsify.registry import ENGINES
 
 EXIT_CODES = "Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted."
@@ -134,11 +135,20 @@ def in_our_words(message: str) -> str:
     return f"{message[: choice.start()]}{told}"
 
 
+def _refuse_bytes(words: list[str]) -> None:
+    """Refuse names of files that are no text: they could not be recorded, shown or replayed."""
+    odd = [word for word in words if any("\udc80" <= letter <= "\udcff" for letter in word)]
+    if odd:
+        says = "is not a text in UTF-8; give the file another name."
+        raise UserError([Problem(f"'{visible(word)}' {says}") for word in odd])
+
+
 def main() -> None:
     """Run the command line; wrong usage is reported in the same way as wrong files."""
     word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     with guarded_output():
         try:
+            _refuse_bytes(sys.argv[1:])
             name_engines() if word is None else add_engine(word)
             code = app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
         except UserError as error:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.core.verdict import Judgement, Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from bbfalsify.logic import Requirement
 
 _MONITORS = ("bbfalsify", "rtamt")
 
@@ -29,8 +34,6 @@ def monitor(
         typer.Option("--monitor", metavar="NAME", help="bbfalsify; or rtamt: the sign of RTAMT's robustness."),
     ] = "bbfalsify",
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Judge a recorded trace against requirements.  Exit code 1 if one is violated, 4 if one is undecided.
 
@@ -39,6 +42,7 @@ def monitor(
     """
     from bbfalsify.campaigns.requirements.stl import load_requirements
     from bbfalsify.core.errors import Problem, UserError, unknown_name
+    from bbfalsify.core.trace import Trace
     from bbfalsify.logic import Requirement, parse_stl
     from bbfalsify.reporting.exports.recordings import read_csv
 
@@ -62,11 +66,16 @@ def monitor(
     if problems or recordings is None:
         raise UserError(problems)
 
-    judge: Callable[..., Judgement] = Requirement.judge
+    judge: Callable[..., Judgement] = _judge
     if judged_by == "rtamt":
         from bbfalsify.logic.stl import rtamt_monitor
 
         judge = rtamt_monitor.judge
+    wanted = {name for requirement in requirements for name in requirement.formula.signals}
+    recordings = {
+        walk: Trace(one.times, {name: values for name, values in one.signals.items() if name in wanted})
+        for walk, one in recordings.items()
+    }
     judged = [(w, r.id, judge(r, t.times, t.signals)) for w, t in recordings.items() for r in requirements]
     if as_json:
         print_json({"requirements": [_as_json(*row) for row in judged]})
@@ -77,6 +86,15 @@ def monitor(
     if Verdict.VIOLATED in verdicts:
         return Exit.FOUND
     return Exit.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else Exit.NOTHING_FOUND
+
+
+def _judge(requirement: Requirement, times: np.ndarray, signals: Mapping[str, np.ndarray]) -> Judgement:
+    """Judge a trace, in dense time without compiled code, which takes longer to load than most traces to judge."""
+    from bbfalsify.logic.stl.array_monitor import judge_once
+
+    if requirement.time == "dense":
+        return judge_once(requirement.formula, times, signals)
+    return requirement.judge(times, signals)
 
 
 def _is_file(text: str) -> bool:

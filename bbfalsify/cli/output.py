@@ -1,13 +1,15 @@
 r"""Print: the last place before the terminal or the log of a CI server.
 
 `say` prints one line, whatever is in it; `print_json` prints data.  While a command runs, standard output and error are
-guarded: secrets are removed, control characters are escaped (colours of our own pass), and no line begins with a
-command to a CI server.  `unguarded` gives the stream behind the guard to those who draw or annotate on purpose.
+guarded: secrets are removed, control characters are escaped (colours of our own pass), characters that the terminal
+lacks become question marks, and no line begins with a command to a CI server.  `unguarded` gives the stream behind the
+guard to those who draw or annotate on purpose.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -30,6 +32,8 @@ class Guarded:
     """A text stream that shows what is written to it, and obeys none of it."""
 
     def __init__(self, stream: TextIO) -> None:
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may know fewer characters than we print
+            stream.reconfigure(errors="replace")
         self.stream = stream
         self._line_begins = True
         self._closed = False
@@ -42,9 +46,14 @@ class Guarded:
         first = 0 if self._line_begins else shown.find("\n") + 1 or len(shown)
         if text:
             self._line_begins = text.endswith("\n")
-        with self._reader_may_leave():
-            self.stream.write(shown[:first] + _COMMAND.sub(r"\1\\", shown[first:]))
+        self.pass_on(shown[:first] + _COMMAND.sub(r"\1\\", shown[first:]))
         return len(text)
+
+    def pass_on(self, text: str) -> None:
+        """Write a text as it is."""
+        if not self._closed:
+            with self._reader_may_leave():
+                self.stream.write(text)
 
     def flush(self) -> None:
         with self._reader_may_leave():
@@ -97,11 +106,13 @@ def say_block(text: str, *, error: bool = False) -> None:
 def write_file(file: Path, text: str) -> None:
     """Write a file that an option names."""
     try:
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UserError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def print_json(data: Any, **format: Any) -> None:
     """Print JSON for machines; secrets are removed from its texts, and numbers stay numbers."""
-    print(json.dumps(without_secrets(data), **format), file=unguarded(sys.stdout))
+    text = json.dumps(without_secrets(data), **format) + "\n"
+    out: Any = sys.stdout
+    out.pass_on(text) if isinstance(out, Guarded) else out.write(text)

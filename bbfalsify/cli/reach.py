@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import ExampleModel, ModelFile, Seed, Session, SetConstants
+from bbfalsify.cli.options import ExampleModel, ModelFile, Resume, Seed, Session, SetConstants
 
 _SETTINGS = {one.name: one for one in settings_of_engine("reach")}
 _JOBS = _SETTINGS["jobs"]
@@ -31,6 +31,7 @@ def reach(
     example: ExampleModel = None,
     constants: SetConstants = None,
     seed: Seed = None,
+    resume: Resume = None,
     given: dict[str, Any],
     session: Session,
 ) -> int:
@@ -41,18 +42,17 @@ def reach(
     Example:  bbfalsify reach fischer.yaml --query "A[] not (P(1).cs && P(2).cs)"
     """
     from bbfalsify.campaigns.requirements.queries import STORED
-    from bbfalsify.cli.inline_campaign import described, model_sections
-    from bbfalsify.cli.session import run_campaign
+    from bbfalsify.cli.inline_campaign import model_sections, run_described
 
     sections = model_sections(model, example, constants, [STORED if query is None else query]) | {"seed": seed}
     given = {"jobs": os.cpu_count() or 1, **given}
-    return run_campaign(described("reach", sections, given), session, printed=_contract)
+    return run_described("reach", sections, given, session, resume=resume, printed=_contract)
 
 
 def _contract(results: dict[str, Any]) -> dict[str, Any]:
     """Return what --json prints about one query, the trace included."""
     from bbfalsify.core.verdict import FOUND, Outcome
-    from bbfalsify.records.json_files import read_json
+    from bbfalsify.records.trace_file import read_trace_file
 
     [row] = results["requirements"]
     found = row["outcome"] in FOUND
@@ -61,7 +61,7 @@ def _contract(results: dict[str, Any]) -> dict[str, Any]:
         **row,
         "reached": found and not failed,
         "outcome": Outcome.MODEL_ERROR.value if failed else "reached" if found else "not_reached",
-        "trace": None if row["file"] is None else read_json(row["file"]),
+        "trace": None if row["file"] is None else read_trace_file(row["file"]),
         "seed": results["seed"],
         "run_directory": results["run_directory"],
     }

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.core.visible_text import visible
 from bbfalsify.reporting.formatting import replay_command
@@ -30,8 +30,6 @@ def replay(
         bool, typer.Option("--trust", help="Run the system of a file that was not written here, without a question.")
     ] = False,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Execute a counterexample again: SAME (exit code 1), FIXED (0) or CHANGED (4).
 

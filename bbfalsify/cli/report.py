@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import Annotations, AsJson, JunitFile, Quiet, SarifFile, Verbose
+from bbfalsify.cli.options import Annotations, AsJson, JunitFile, SarifFile
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
@@ -24,8 +24,6 @@ def report(
     sarif: SarifFile = None,
     annotations: Annotations = None,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Write the report of a run: one HTML file that needs no network.
 
@@ -41,7 +39,7 @@ def report(
     from bbfalsify.registry import ENGINES
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_campaign_tables
     from bbfalsify.reporting.html import write_report
-    from bbfalsify.results.recorded import recorded_results
+    from bbfalsify.results.recorded import recorded_results, showing
 
     # The run itself has annotated already what there was to annotate.
     files = ci_files(junit, sarif, annotations or False, as_json=as_json)
@@ -54,9 +52,10 @@ def report(
         write_campaign_tables(directory, parquet=parquet_is_there())
     for run in runs or ([directory] if (directory / "results.json").is_file() else []):
         origin = (read_json(run / "manifest.json").get("configuration") or {}).get("campaign") or {}
-        results = recorded_results(run)[1]
-        files.add(results, origin.get("file"))
-        write_files_of(results)
+        results_file, results = recorded_results(run)
+        with showing(results_file, results):
+            files.add(results, origin.get("file"))
+            write_files_of(results)
     files.write()
     if as_json:
         print_json({"report": str(path), "bytes": path.stat().st_size})

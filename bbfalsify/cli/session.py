@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
     from bbfalsify.campaigns.execute import Done
 
+_BUDGETS = (StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_SYMBOLS, StopReason.BUDGET_TIME)
+"""Ends after which a run that can be extended goes on, with a larger budget."""
 MOST_REPORTS = 100
 """Campaigns of more runs get one summary and tables for all: pictures and a report of each would take longer than short
 runs do."""
@@ -47,10 +49,10 @@ def run_campaign(
     codes: list[int] = []
     rows: list[tuple[str | None, str]] = []
     folder: Path | None = None
-    engine = ""
+    goes_on = False
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
-    with _resumable(campaign), Progress(quiet=session.quiet) as progress:
+    with _resumable(campaign, session.out), Progress(quiet=session.quiet) as progress:
         for kind in dict.fromkeys(plan.kind for plan in campaign.runs):
             notice = kind.named("compiling")
             if notice is not None and (text := notice()) is not None:
@@ -72,7 +74,8 @@ def run_campaign(
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
             files.add(done.results, campaign.file)
-            folder, engine = Path(done.results["run_directory"]), done.results["engine"]
+            folder = Path(done.results["run_directory"])
+            goes_on |= done.results["stop_reason"] in (StopReason.INTERRUPTED, *(_BUDGETS if extend else ()))
             if done.executed and done.results["stop_reason"] != StopReason.ERROR and not many:
                 with left_out(progress, "no tables or plots"):
                     write_files_of(done.results)
@@ -95,33 +98,34 @@ def run_campaign(
         show_summary(rows, len(campaign.runs))
         if summary is not None:
             say(f"report: {summary}")
-    if Exit.INTERRUPTED in codes and not as_json:
-        where = f" --out {shlex.quote(str(session.out))}" if session.out else ""
-        if campaign.file:
-            say(f"to go on: bbfalsify run {shlex.quote(campaign.file)} --resume{where}")
-        elif engine == "falsify":  # a check says so itself, and the others have no --resume
-            say(f"to go on: the same command with --resume {folder}")
+    if goes_on and not as_json:
+        say(f"to go on: {_going_on(campaign, session.out, folder)}")
     if as_json:
         print_json({"runs": results} if several else printed(results[0]), allow_nan=False)
     return worst_exit(codes)
 
 
+def _going_on(campaign: Campaign, out: Path | None, folder: Path | None) -> str:
+    """The command that continues an interrupted campaign, or run of the command line."""
+    if campaign.file:
+        where = f" --out {shlex.quote(str(out))}" if out else ""
+        return f"bbfalsify run {shlex.quote(campaign.file)} --resume{where}"
+    return f"the same command with --resume {'RUN_DIR' if folder is None else shlex.quote(str(folder))}"
+
+
 @contextlib.contextmanager
-def _resumable(campaign: Campaign) -> Iterator[None]:
+def _resumable(campaign: Campaign, out: Path | None) -> Iterator[None]:
     """Say how to go on where a full disk or a lost cluster ends a campaign; what is recorded stays."""
     from bbfalsify.core.errors import ExecutorLost, Problem, UserError
     from bbfalsify.records.json_files import WritingFailed
 
-    command = f"bbfalsify run {shlex.quote(campaign.file)} --resume" if campaign.file else ""
+    command = _going_on(campaign, out, None)
     try:
         yield
     except ExecutorLost as lost:
-        how = f" Go on: {command}" if command else ""
         here = "With --executor local or --executor-lost local it goes on without the cluster."
-        raise ExecutorLost(f"{lost} What is recorded stays.{how} {here}") from None
+        raise ExecutorLost(f"{lost} What is recorded stays. Go on: {command}. {here}") from None
     except WritingFailed as error:
-        if not command:
-            raise
         raise UserError([*error.problems, Problem(f"What is recorded stays. Make room and go on: {command}")]) from None
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson
 from bbfalsify.cli.output import print_json, say
 
 
@@ -18,8 +18,6 @@ def show(
         int | None, typer.Option("--counterexample", "-n", min=1, help="Only the one with this rank, step by step.")
     ] = None,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Show the results of a run in full: the list, what decides its order, profile coverage, times.
 
@@ -28,21 +26,22 @@ def show(
     """
     from bbfalsify.cli.session import show_run
     from bbfalsify.registry import ENGINES
-    from bbfalsify.results.recorded import recorded_results
+    from bbfalsify.results.recorded import recorded_results, showing
 
     file, data = recorded_results(run)
     ENGINES.of(data, file=str(file))  # says what is wrong with it
-    if counterexample is not None:
-        found, lines = _steps(file.parent, data, counterexample)
-        if as_json:
-            print_json({"counterexamples": found}, allow_nan=False)
+    with showing(file, data):
+        if counterexample is not None:
+            found, lines = _steps(file.parent, data, counterexample)
+            if as_json:
+                print_json({"counterexamples": found}, allow_nan=False)
+            else:
+                for line in lines:
+                    say(line)
+        elif as_json:
+            print_json(data, allow_nan=False)
         else:
-            for line in lines:
-                say(line)
-    elif as_json:
-        print_json(data, allow_nan=False)
-    else:
-        show_run(data, data.get("varies", {}), verbose=True)
+            show_run(data, data.get("varies", {}), verbose=True)
     return Exit.NOTHING_FOUND
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Seed, Verbose, not_positive
+from bbfalsify.cli.options import AsJson, Quiet, Seed, not_positive
 from bbfalsify.cli.output import print_json, say, write_file
 from bbfalsify.cli.progress import Progress
 
@@ -38,7 +38,6 @@ def simulate(
     seed: Seed = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> int:
     """Walk randomly through a model; CSV on stdout.
 

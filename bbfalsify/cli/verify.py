@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Seed, Session, SetConstants
+from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Resume, Seed, Session, SetConstants
 
 
 @with_settings(*settings_of_engine("verify"))
@@ -16,6 +16,7 @@ def verify(
     example: ExampleModel = None,
     constants: SetConstants = None,
     seed: Seed = None,
+    resume: Resume = None,
     given: dict[str, Any],
     session: Session,
 ) -> int:
@@ -27,11 +28,10 @@ def verify(
     Exit codes: 0 nothing was found, 1 a violation or a state asked for, 4 undecided.
     Example:  bbfalsify verify --example fischer:6
     """
-    from bbfalsify.cli.inline_campaign import described, model_sections
-    from bbfalsify.cli.session import run_campaign
+    from bbfalsify.cli.inline_campaign import model_sections, run_described
 
     sections = model_sections(model, example, constants, query) | {"seed": seed}
-    return run_campaign(described("verify", sections, given), session, printed=_contract)
+    return run_described("verify", sections, given, session, resume=resume, printed=_contract)
 
 
 def _contract(results: dict[str, Any]) -> dict[str, Any]:

@@ -20,13 +20,18 @@ _END_OF_A_LINE = re.compile(rb',"crc":"([0-9a-f]{8})"\}\s*$')
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
+def utf8(text: str) -> bytes:
+    r"""Encode a text; bytes of file names that are no text become \udcff, which JSON reads as what it was."""
+    return text.encode("utf-8", "backslashreplace")
+
+
 def crc(data: bytes) -> str:
     return f"{zlib.crc32(data):08x}"
 
 
 def sealed_line(text: str) -> bytes:
     """Add the checksum to one object of JSON without needless spaces; a line of a file."""
-    body = text.encode()[:-1]
+    body = utf8(text)[:-1]
     return body + f',"crc":"{crc(body)}"}}\n'.encode()
 
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 MOST_NAMES = 40
 """Longer lists of allowed names are cut."""
+EASILY_READ = 10
+"""With more allowed names, the closest is said before them."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,10 @@ class Problem:
 
     def __str__(self) -> str:
         where = "" if self.file is None else f"{self.file}:{self.line}: " if self.line else f"{self.file}: "
-        text = where + self.message
-        if self.allowed:
-            text += f" Allowed: {', '.join(self.allowed)}."
-        if self.closest is not None:
-            text += f" Did you mean '{self.closest}'?"
-        return text
+        allowed = f" Allowed: {', '.join(self.allowed)}." if self.allowed else ""
+        meant = f" Did you mean '{self.closest}'?" if self.closest is not None else ""
+        after_a_long_list = len(self.allowed) > EASILY_READ  # it would not be seen
+        return where + self.message + (meant + allowed if after_a_long_list else allowed + meant)
 
 
 def unknown_name(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 NOT_ESTIMATED = "not estimated"
 """Method of an estimate that nothing is known about."""
-NONE_SEEN = "none seen"
-"""Part of the method of an estimate without a single hit: only its upper limit rests on evidence."""
-
-AT_LEAST = "at least"
-"""Part of the method of an estimate of a part: the whole is at least as probable."""
+NONE_SEEN, AT_LEAST = "none seen", "at least"
+"""Words of methods; files of older versions have no other sign of `none_seen` and `at_least`."""
 
 
 @dataclass(frozen=True)
@@ -24,23 +21,23 @@ class Estimate:
     confidence: float
     method: str
     samples: int
+    none_seen: bool = False
+    """True without a single hit: only the upper limit rests on evidence."""
+    at_least: bool = False
+    """True where it is the estimate of a part: the whole is at least as probable."""
 
     def as_json(self) -> dict[str, Any]:
         """An infinite number (the mean time until what may never happen) is null."""
-        return {key: None if value == math.inf else value for key, value in asdict(self).items()}
-
-    @property
-    def none_seen(self) -> bool:
-        return NONE_SEEN in self.method
-
-    @property
-    def at_least(self) -> bool:
-        return AT_LEAST in self.method
+        return {key: None if value == math.inf else value for key, value in self.__dict__.items()}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Estimate:
-        numbers = {key: math.inf if data[key] is None else data[key] for key in ("value", "low", "high", "confidence")}
-        return Estimate(**numbers, method=data["method"], samples=data["samples"])
+        names = ("value", "low", "high", "confidence")
+        numbers = {key: math.inf if data[key] is None else float(data[key]) for key in names}
+        method = str(data["method"])
+        none_seen = bool(data.get("none_seen", NONE_SEEN in method))
+        at_least = bool(data.get("at_least", f", {AT_LEAST}" in method))
+        return Estimate(**numbers, method=method, samples=int(data["samples"]), none_seen=none_seen, at_least=at_least)
 
     def __str__(self) -> str:
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Problem, UserError, unknown_name
 
 LARGEST_TEXT = 64 << 20
 """Bytes of a file that people write: models, campaigns, requirements."""
@@ -26,6 +26,16 @@ def is_folder(path: str | Path) -> bool:
     return os.path.isdir(path)
 
 
+def closest_file(path: str | Path) -> str | None:
+    """Name of the file beside `path`, of the same kind, that was probably meant."""
+    path = Path(path)
+    if not is_folder(path.parent):
+        return None
+    stems = {file.stem for file in path.parent.glob(f"*{path.suffix}")}  # a common ending would make all names alike
+    closest = unknown_name("file", path.stem, stems).closest
+    return closest and closest + path.suffix
+
+
 def read_bytes(path: str | Path, *, largest: int = LARGEST_TEXT) -> bytes:
     """Read a file of at most `largest` bytes; every failure is a UserError that names it."""
     name = _shown(path)
@@ -33,7 +43,7 @@ def read_bytes(path: str | Path, *, largest: int = LARGEST_TEXT) -> bytes:
         with open(path, "rb") as file:
             data = file.read(largest + 1)
     except FileNotFoundError:
-        raise UserError(Problem("there is no such file.", file=name)) from None
+        raise UserError(Problem("there is no such file.", file=name, closest=closest_file(path))) from None
     except IsADirectoryError:
         inside = tuple(sorted(file.name for file in Path(path).glob("*") if file.is_file())[:20])
         raise UserError(Problem("this is a folder; name a file.", file=name, allowed=inside)) from None

@@ -41,6 +41,8 @@ class Query:
     """Also ask when the requirements came unusually close to a violation (`Judgement.outlier_times`)."""
     shortfalls: bool = False
     """Also ask what is lacking for a violation (`Judgement.shortfalls`)."""
+    continues: bool = False
+    """It begins like other queries: a system that can save its state may go on from one (`systems/continued.py`)."""
 
     @cached_property
     def stimulus(self) -> Stimulus:
@@ -143,6 +145,8 @@ class Answer:
     """The different answers and their counts, where repeated executions disagreed."""
     uses: UseVerdicts | None = None
     """For many uses: what `judgements` says of one."""
+    simulated: float | None = None
+    """Time that was simulated, where less than the whole use was: it went on from a saved state."""
 
     def __post_init__(self) -> None:
         """Remove secrets: engines, records and reports take what a system said from answers only."""

@@ -202,12 +202,7 @@ class LogFollower:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def _misfit(
-        self,
-        place: Situation,
-        event: LogEvent,
-        delay: Fraction | None,
-        found: list[Transition],
-        session: LogSession,
+        self, place: Situation, event: LogEvent, delay: Fraction | None, found: list[Transition], session: LogSession
     ) -> Problem:
         state = place.state
         where = ", ".join(

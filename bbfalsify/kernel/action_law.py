@@ -11,29 +11,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, weight_of
-from bbfalsify.kernel.layout import (
-    CLOCKS,
-    E_ACTION,
-    E_WEIGHT,
-    EDGE_WIDTH,
-    H_EDGE_TABLE,
-    H_FIRST_LOCATION,
-    H_INTEGERS,
-    H_LOCATION_TABLE,
-    H_PROCESSES,
-    H_REALS,
-    H_S_LOCATIONS,
-    H_URGENT_COUNT,
-    H_X_PIECES,
-    H_X_WINDOWS,
-    INTEGERS,
-    L_OUTPUTS,
-    LOCATION_WIDTH,
-    S_COMMITTED,
-    S_ERROR,
-    S_URGENT,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.race_law import gather_racers, in_piece, race_law, race_winner, share_of
 from bbfalsify.kernel.races import (
@@ -46,7 +24,7 @@ from bbfalsify.kernel.races import (
     stochastic_transition,
 )
 from bbfalsify.kernel.rng import unit
-from bbfalsify.kernel.walk_frame import DEADLOCK, RUNTIME_ERROR, TIMELOCK, global_deadline
+from bbfalsify.kernel.walk_frame import global_deadline
 
 
 @inlined

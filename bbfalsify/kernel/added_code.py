@@ -21,7 +21,4 @@ def with_code(
     make = compiler.number if number else compiler.condition
     places = [make(expression, what) for expression, what in expressions]
     table = np.concatenate([model.T, np.array(compiler.code, np.int32)])
-    return (
-        replace(model, T=table, F=np.array(compiler.constants or [0.0]), sites=tuple(compiler.sites)),
-        places,
-    )
+    return (replace(model, T=table, F=np.array(compiler.constants or [0.0]), sites=tuple(compiler.sites)), places)

@@ -7,11 +7,7 @@ from fractions import Fraction
 
 from bbfalsify.kernel import opcodes as op
 from bbfalsify.kernel.layout import *
-from bbfalsify.modelling.network.expressions import (
-    Expression,
-    Kind,
-    Statement,
-)
+from bbfalsify.modelling.network.expressions import Expression, Kind, Statement
 from bbfalsify.modelling.network.network import Network
 
 

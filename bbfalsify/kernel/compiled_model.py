@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.analysis import (
-    Analysis,
-)
+from bbfalsify.kernel.analysis import Analysis
 from bbfalsify.kernel.code_builder import Code
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.modelling.network.network import Edge, Network

@@ -19,7 +19,7 @@ from bbfalsify.kernel.firing import apply_moves, load_state, refresh, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.races import component_windows, own_bound
-from bbfalsify.kernel.walk_frame import RUNTIME_ERROR, stay
+from bbfalsify.kernel.walk_frame import stay
 from bbfalsify.kernel.windows import enabled_at
 
 DONE, NO_ROOM, FAILED, NOT_MARKOV_EDGE, NOT_MARKOV_PROCESS, BAD_RATE, FULL = range(7)

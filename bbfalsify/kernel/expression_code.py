@@ -5,21 +5,7 @@ from __future__ import annotations
 from bbfalsify.kernel import opcodes as op
 from bbfalsify.kernel.code_builder import CodeBuilder
 from bbfalsify.kernel.layout import *
-from bbfalsify.modelling.network.expressions import (
-    AtLocation,
-    Binary,
-    Bound,
-    Builtin,
-    Call,
-    Conditional,
-    Constant,
-    Expression,
-    Kind,
-    Quantifier,
-    Random,
-    Read,
-    Unary,
-)
+from bbfalsify.modelling.network import expressions as ex
 
 COMPARISONS = {
     "<": LESS, "<=": LESS_EQUAL, ">=": GREATER_EQUAL, ">": GREATER, "==": EQUAL, "!=": NOT_EQUAL,
@@ -48,24 +34,24 @@ UNCHECKED = (1, 0)
 
 
 class ExpressionCompiler(CodeBuilder):
-    def _value(self, e: Expression) -> None:
+    def _value(self, e: ex.Expression) -> None:
         """Leave the value on the stack of its own kind."""
         if e.kind.is_real:
             self._real(e)
         else:
             self._integer(e)
 
-    def _converted(self, e: Expression, kind: Kind) -> None:
+    def _converted(self, e: ex.Expression, kind: ex.Kind) -> None:
         """Leave the value converted to a kind."""
         if kind.is_real:
             self._real(e)
-        elif kind == Kind.BOOL:
+        elif kind == ex.Kind.BOOL:
             self._truth(e)
         else:
             self._integer(e)
 
-    def _load(self, e: Read | Bound) -> None:
-        local = isinstance(e, Bound)
+    def _load(self, e: ex.Read | ex.Bound) -> None:
+        local = isinstance(e, ex.Bound)
         scalar, element = _LOADS[local, e.kind.is_real]
         if e.index is None:
             self._emit(scalar, e.slot)
@@ -74,13 +60,13 @@ class ExpressionCompiler(CodeBuilder):
             name = "a local array" if local else f"array {self._name(e.slot, e.kind)}"
             self._emit(element, e.slot, e.size, self.site(name))
 
-    def _truth(self, e: Expression) -> None:
+    def _truth(self, e: ex.Expression) -> None:
         if e.kind.is_real:
             self._real(e)
             self._emit(op.TO_TRUTH)
         else:
             self._integer(e)
-            if e.kind != Kind.BOOL:
+            if e.kind != ex.Kind.BOOL:
                 self._emit(op.TRUTH)
 
     def _push_integer(self, value: int) -> None:
@@ -89,31 +75,31 @@ class ExpressionCompiler(CodeBuilder):
         else:
             self._emit(op.PUSH_LONG, value >> 31, value & (2**31 - 1))
 
-    def _integer(self, e: Expression) -> None:
+    def _integer(self, e: ex.Expression) -> None:
         if e.kind.is_real:
             self._real(e)
             self._emit(op.TO_INTEGER, self.site("a real that no integer can hold"))
-        elif isinstance(e, Constant):
+        elif isinstance(e, ex.Constant):
             self._push_integer(int(e.value))
-        elif isinstance(e, Read | Bound):
+        elif isinstance(e, ex.Read | ex.Bound):
             self._load(e)
-        elif isinstance(e, Unary):
+        elif isinstance(e, ex.Unary):
             if e.operator == "!":
                 self._truth(e.operand)
                 self._emit(op.NOT)
             else:
                 self._integer(e.operand)
                 self._emit(op.NEGATE_I if e.operator == "-" else op.INVERT)
-        elif isinstance(e, Binary):
+        elif isinstance(e, ex.Binary):
             self._integer_binary(e)
-        elif isinstance(e, Builtin):
+        elif isinstance(e, ex.Builtin):
             self._integer_builtin(e)
-        elif isinstance(e, AtLocation):
+        elif isinstance(e, ex.AtLocation):
             self._emit(op.AT_LOCATION, e.process, self.first_location[e.process] + e.location)
         else:
             self._shared(e, real=False)
 
-    def _integer_binary(self, e: Binary) -> None:
+    def _integer_binary(self, e: ex.Binary) -> None:
         name = e.operator
         if name in ("&&", "||", "imply"):
             self._truth(e.left)
@@ -142,7 +128,7 @@ class ExpressionCompiler(CodeBuilder):
             else:
                 self._emit(_INTEGER_BINARY[name])
 
-    def _integer_builtin(self, e: Builtin) -> None:
+    def _integer_builtin(self, e: ex.Builtin) -> None:
         if e.name == "fint":
             self._real(e.arguments[0])
             self._emit(op.TO_INTEGER, self.site("fint"))
@@ -151,18 +137,18 @@ class ExpressionCompiler(CodeBuilder):
             self._integer(argument)
         self._emit({"abs": op.ABSOLUTE_I, "min": op.MINIMUM_I, "max": op.MAXIMUM_I}[e.name])
 
-    def _real(self, e: Expression) -> None:
-        if isinstance(e, Constant):
+    def _real(self, e: ex.Expression) -> None:
+        if isinstance(e, ex.Constant):
             self._emit(op.PUSH_R, self.constant(e.value))
         elif not e.kind.is_real:
             self._integer(e)
             self._emit(op.TO_REAL)
-        elif isinstance(e, Read | Bound):
+        elif isinstance(e, ex.Read | ex.Bound):
             self._load(e)
-        elif isinstance(e, Unary):
+        elif isinstance(e, ex.Unary):
             self._real(e.operand)
             self._emit(op.NEGATE_R)
-        elif isinstance(e, Binary):
+        elif isinstance(e, ex.Binary):
             self._real(e.left)
             self._real(e.right)
             if e.operator == "/":
@@ -171,7 +157,7 @@ class ExpressionCompiler(CodeBuilder):
                 self._emit(op.MATH, op.MATH_FMOD, self.site("%"))
             else:
                 self._emit(_REAL_BINARY[e.operator])
-        elif isinstance(e, Builtin):
+        elif isinstance(e, ex.Builtin):
             for argument in e.arguments:
                 self._real(argument)
             simple = {"abs": op.ABSOLUTE_R, "min": op.MINIMUM_R, "max": op.MAXIMUM_R}
@@ -179,17 +165,17 @@ class ExpressionCompiler(CodeBuilder):
                 self._emit(simple[e.name])
             else:
                 self._emit(op.MATH, _MATH[e.name], self.site(e.name))
-        elif isinstance(e, Random):
+        elif isinstance(e, ex.Random):
             for argument in e.arguments:
                 self._real(argument)
             self._emit(op.RANDOM, _DRAWS[e.name])
         else:
             self._shared(e, real=True)
 
-    def _shared(self, e: Expression, *, real: bool) -> None:
+    def _shared(self, e: ex.Expression, *, real: bool) -> None:
         """Compile conditionals, calls and quantifiers, which work alike for both kinds."""
         as_kind = self._real if real else self._integer
-        if isinstance(e, Conditional):
+        if isinstance(e, ex.Conditional):
             self._truth(e.condition)
             jump = self._emit(op.JUMP_ZERO, 0)
             as_kind(e.then)
@@ -197,14 +183,14 @@ class ExpressionCompiler(CodeBuilder):
             self._patch(jump)
             as_kind(e.otherwise)
             self._patch(end)
-        elif isinstance(e, Call):
+        elif isinstance(e, ex.Call):
             self._call(e)
-        elif isinstance(e, Quantifier):
+        elif isinstance(e, ex.Quantifier):
             self._quantifier(e, real=real)
         else:
             raise TypeError(f"no such expression: {e!r}")
 
-    def _call(self, e: Call) -> None:
+    def _call(self, e: ex.Call) -> None:
         function = self.network.functions[e.function]
         kinds = 0
         for i, (argument, kind) in enumerate(zip(e.arguments, function.parameters, strict=True)):
@@ -212,7 +198,7 @@ class ExpressionCompiler(CodeBuilder):
             self._converted(argument, kind)
         self._emit(op.CALL, e.function, len(e.arguments), 0, kinds, self.site(f"function {function.name}"))
 
-    def _quantifier(self, e: Quantifier, *, real: bool) -> None:
+    def _quantifier(self, e: ex.Quantifier, *, real: bool) -> None:
         """Compile a loop, which forall and exists leave at the first witness."""
         self._push_integer(e.low)
         self._emit(op.STORE_LOCAL_I, e.slot, *UNCHECKED, 0)

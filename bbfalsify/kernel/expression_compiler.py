@@ -11,38 +11,27 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import opcodes as op
 from bbfalsify.kernel.expression_code import UNCHECKED, ExpressionCompiler
 from bbfalsify.kernel.layout import *
-from bbfalsify.modelling.network.expressions import (
-    Assign,
-    Bound,
-    Call,
-    Evaluate,
-    Expression,
-    Function,
-    If,
-    Return,
-    Statement,
-    While,
-)
+from bbfalsify.modelling.network import expressions as ex
 
 
 class Compiler(ExpressionCompiler):
     """Compiles whole codes: conditions, numbers, updates and functions."""
 
-    def condition(self, expression: Expression, place: str) -> int:
+    def condition(self, expression: ex.Expression, place: str) -> int:
         """Compile to code that leaves 0 or 1 on the integer stack."""
         start = self._enter(place, expression, is_number=False)
         self._truth(expression)
         self._emit(op.HALT)
         return start
 
-    def number(self, expression: Expression, place: str) -> int:
+    def number(self, expression: ex.Expression, place: str) -> int:
         """Compile to code that leaves a real on the real stack, whatever the expression's kind."""
         start = self._enter(place, expression, is_number=True)
         self._real(expression)
         self._emit(op.HALT)
         return start
 
-    def updates(self, statements: tuple[Statement, ...], frame_size: int, place: str) -> int:
+    def updates(self, statements: tuple[ex.Statement, ...], frame_size: int, place: str) -> int:
         if frame_size > TOP_FRAME:
             raise UserError(f"{place}: more than {TOP_FRAME} bound names in one update.")
         start = self._enter(place, statements, is_number=False)
@@ -51,7 +40,7 @@ class Compiler(ExpressionCompiler):
         self._emit(op.HALT)
         return start
 
-    def function(self, function: Function) -> int:
+    def function(self, function: ex.Function) -> int:
         start = self._begin(f"function {function.name}")
         self.function_sites.append(len(self.sites))
         self._result = function.result
@@ -67,14 +56,14 @@ class Compiler(ExpressionCompiler):
 
     # --- statements --------------------------------------------------------------------------------------------------
 
-    def _statements(self, statements: tuple[Statement, ...]) -> None:
+    def _statements(self, statements: tuple[ex.Statement, ...]) -> None:
         for statement in statements:
             self._statement(statement)
 
-    def _statement(self, s: Statement) -> None:
-        if isinstance(s, Assign):
+    def _statement(self, s: ex.Statement) -> None:
+        if isinstance(s, ex.Assign):
             self._assign(s)
-        elif isinstance(s, If):
+        elif isinstance(s, ex.If):
             self._truth(s.condition)
             jump = self._emit(op.JUMP_ZERO, 0)
             self._statements(s.then)
@@ -82,21 +71,21 @@ class Compiler(ExpressionCompiler):
             self._patch(jump)
             self._statements(s.otherwise)
             self._patch(end)
-        elif isinstance(s, While):
+        elif isinstance(s, ex.While):
             top = self._here()
             self._truth(s.condition)
             leave = self._emit(op.JUMP_ZERO, 0)
             self._statements(s.body)
             self._emit(op.LOOP, top, self.site("a loop"))
             self._patch(leave)
-        elif isinstance(s, Return):
+        elif isinstance(s, ex.Return):
             if s.value is not None and self._result is not None:
                 self._converted(s.value, self._result)
             self._emit(op.RETURN)
-        elif isinstance(s, Evaluate):
+        elif isinstance(s, ex.Evaluate):
             e = s.expression
-            result = self.network.functions[e.function].result if isinstance(e, Call) else e.kind
-            if isinstance(e, Call):
+            result = self.network.functions[e.function].result if isinstance(e, ex.Call) else e.kind
+            if isinstance(e, ex.Call):
                 self._call(e)
             else:
                 self._value(e)
@@ -105,9 +94,9 @@ class Compiler(ExpressionCompiler):
         else:
             raise TypeError(f"no such statement: {s!r}")
 
-    def _assign(self, s: Assign) -> None:
+    def _assign(self, s: ex.Assign) -> None:
         target = s.target
-        local = isinstance(target, Bound)
+        local = isinstance(target, ex.Bound)
         name = s.name or ("a local variable" if local else self._name(target.slot, target.kind))
         if target.index is not None:
             self._integer(target.index)

@@ -28,14 +28,7 @@ from bbfalsify.kernel.firing import load_state, refresh, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import entry_point, inlined
 from bbfalsify.kernel.ode import advance, values_at
-from bbfalsify.kernel.races import (
-    component_windows,
-    covers,
-    exponential_rate,
-    own_bound,
-    urgent_moment,
-    weight_at,
-)
+from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment, weight_at
 from bbfalsify.kernel.walk_frame import global_deadline
 from bbfalsify.kernel.walk_results import Walk
 from bbfalsify.kernel.walker import Walker, limits

@@ -23,7 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from bbfalsify.jit import cache_folder, source_digest
+from bbfalsify.jit import build_digest, cache_folder
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.code_builder import Code
 from bbfalsify.kernel.compiled_model import CompiledModel
@@ -80,7 +80,7 @@ class NativePlan:
     def file(self) -> Path:
         folder = cache_folder()
         assert folder is not None
-        text = f"{source_digest()}\n{numba.__version__}\n{self.source}"
+        text = f"{build_digest()}\n{self.source}"
         return folder / f"model_{hashlib.sha256(text.encode()).hexdigest()[:24]}.py"
 
     @property

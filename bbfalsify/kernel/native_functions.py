@@ -4,36 +4,24 @@ from __future__ import annotations
 
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.native_source import Body, ExpressionWriter, Unwritten
-from bbfalsify.modelling.network.expressions import (
-    Assign,
-    Bound,
-    Call,
-    Evaluate,
-    Function,
-    If,
-    Kind,
-    Read,
-    Return,
-    Statement,
-    While,
-)
+from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.visit import expressions_of, subexpressions, substatements
 
 
 class Writer(ExpressionWriter):
     """Writes one code or function."""
 
-    def statements(self, statements: tuple[Statement, ...]) -> None:
+    def statements(self, statements: tuple[ex.Statement, ...]) -> None:
         for s in statements:
             match s:
-                case Assign():
+                case ex.Assign():
                     self.assign(s)
-                case If(condition=condition, then=then, otherwise=otherwise):
+                case ex.If(condition=condition, then=then, otherwise=otherwise):
                     self.put(f"if {self.truth(condition)} != 0:")
                     self.block(then)
                     self.put("else:")
                     self.block(otherwise)
-                case While(condition=condition, body=body):
+                case ex.While(condition=condition, body=body):
                     self.put("while True:")
                     self.indent += 1
                     self.put(f"if {self.truth(condition)} == 0:")
@@ -41,21 +29,21 @@ class Writer(ExpressionWriter):
                     self.statements(body)
                     self.count_loop(self.next_site())
                     self.indent -= 1
-                case Return(value=value):
+                case ex.Return(value=value):
                     returns = value is not None and self.result is not None
                     self.put(f"return {self.converted(value, self.result) if returns else 0}")  # type: ignore[arg-type]
-                case Evaluate(expression=Call() as call):
+                case ex.Evaluate(expression=ex.Call() as call):
                     self.call(call)
-                case Evaluate(expression=expression):
+                case ex.Evaluate(expression=expression):
                     self.converted(expression, expression.kind)
 
-    def block(self, statements: tuple[Statement, ...]) -> None:
+    def block(self, statements: tuple[ex.Statement, ...]) -> None:
         self.indent += 1
         self.put("pass")
         self.statements(statements)
         self.indent -= 1
 
-    def assign(self, s: Assign) -> None:
+    def assign(self, s: ex.Assign) -> None:
         target = s.target
         index = None if target.index is None else self.integer(target.index)
         value = self.converted(s.value, target.kind)
@@ -70,8 +58,8 @@ class Writer(ExpressionWriter):
             self.fail(f"{value} < {low} or {value} > {high}", at.ERROR_RANGE, site, value)
         self.put(f"{self.place(target, index)} = {value}")
 
-    def store_real(self, target: Read | Bound, index: str | None, value: str) -> None:
-        if isinstance(target, Bound):
+    def store_real(self, target: ex.Read | ex.Bound, index: str | None, value: str) -> None:
+        if isinstance(target, ex.Bound):
             self.put(f"{self.place(target, index)} = {value}")
             return
         slot = self.kept(f"{self.gap(target.slot)}{'' if index is None else f' + {index}'}")
@@ -91,7 +79,7 @@ class FunctionTexts:
 
     def __init__(
         self,
-        functions: tuple[Function, ...],
+        functions: tuple[ex.Function, ...],
         first_sites: list[int],
         first_location: list[int],
         constants: dict[float, int],
@@ -138,19 +126,21 @@ class FunctionTexts:
         return writer.body
 
 
-def _called(statements: tuple[Statement, ...]) -> set[int]:
+def _called(statements: tuple[ex.Statement, ...]) -> set[int]:
     return {
-        part.function for e in expressions_of(statements) for part in subexpressions(e) if isinstance(part, Call)
+        part.function for e in expressions_of(statements) for part in subexpressions(e) if isinstance(part, ex.Call)
     }  # fmt: skip
 
 
-def _bounds(statements: tuple[Statement, ...]) -> list[Bound]:
-    found = [p for e in expressions_of(statements) for p in subexpressions(e) if isinstance(p, Bound)]
-    found += [s.target for s in substatements(statements) if isinstance(s, Assign) and isinstance(s.target, Bound)]
+def _bounds(statements: tuple[ex.Statement, ...]) -> list[ex.Bound]:
+    found = [p for e in expressions_of(statements) for p in subexpressions(e) if isinstance(p, ex.Bound)]
+    found += [
+        s.target for s in substatements(statements) if isinstance(s, ex.Assign) and isinstance(s.target, ex.Bound)
+    ]
     return found
 
 
-def _array_slots(statements: tuple[Statement, ...]) -> dict[tuple[bool, int], bool]:
+def _array_slots(statements: tuple[ex.Statement, ...]) -> dict[tuple[bool, int], bool]:
     return {
         (bound.kind.is_real, bound.slot + i): True
         for bound in _bounds(statements) if bound.index is not None
@@ -158,11 +148,11 @@ def _array_slots(statements: tuple[Statement, ...]) -> dict[tuple[bool, int], bo
     }  # fmt: skip
 
 
-def _begin_locals(writer: Writer, function: Function, parameters: int) -> None:
+def _begin_locals(writer: Writer, function: ex.Function, parameters: int) -> None:
     """Begin all locals with 0, as the bytecode does at each call."""
     arrays = writer.arrays
     for real, slot in sorted(arrays):
-        place = writer.place(Bound(slot, Kind.DOUBLE if real else Kind.INT), None)
+        place = writer.place(ex.Bound(slot, ex.Kind.DOUBLE if real else ex.Kind.INT), None)
         own = f"{'r' if real else 'i'}{slot}"
         given = slot < parameters and function.parameters[slot].is_real == real
         writer.put(f"{place} = {own if given else 0}")

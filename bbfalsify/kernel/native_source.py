@@ -18,21 +18,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bbfalsify.kernel import layout as at
-from bbfalsify.modelling.network.expressions import (
-    AtLocation,
-    Binary,
-    Bound,
-    Builtin,
-    Call,
-    Conditional,
-    Constant,
-    Expression,
-    Function,
-    Kind,
-    Quantifier,
-    Read,
-    Unary,
-)
+from bbfalsify.modelling.network import expressions as ex
 
 _ORDER = {"<": "<", "<=": "<=", ">=": ">=", ">": ">", "==": "==", "!=": "!="}
 _INTEGER = {"+": "+", "-": "-", "*": "*", "&": "&", "|": "|", "^": "^"}
@@ -60,7 +46,7 @@ class Body:
 class Functions(Protocol):
     """The functions of a network, as a writer asks for them."""
 
-    all: tuple[Function, ...]
+    all: tuple[ex.Function, ...]
     counted: bool
     """Turns of loops are counted, because some loop may not end."""
     constants: dict[float, int]
@@ -81,7 +67,7 @@ class ExpressionWriter:
     """The next site."""
     first_site: int = 0
     failed: str = "return 0"
-    result: Kind | None = None
+    result: ex.Kind | None = None
     arrays: dict[tuple[bool, int], bool] = field(default_factory=dict)
     """(is real, slot) of the frame that are elements of local arrays and live in memory."""
     body: Body = field(default_factory=lambda: Body([], [], False))
@@ -123,27 +109,27 @@ class ExpressionWriter:
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def truth(self, e: Expression) -> str:
+    def truth(self, e: ex.Expression) -> str:
         if e.kind.is_real:
             value = self.real(e)
             return self.kept(f"1 if {value} < 0.0 or {value} > 0.0 else 0")
         value = self.integer(e)
-        return value if e.kind == Kind.BOOL else self.kept(f"1 if {value} != 0 else 0")
+        return value if e.kind == ex.Kind.BOOL else self.kept(f"1 if {value} != 0 else 0")
 
-    def converted(self, e: Expression, kind: Kind) -> str:
-        return self.real(e) if kind.is_real else self.truth(e) if kind == Kind.BOOL else self.integer(e)
+    def converted(self, e: ex.Expression, kind: ex.Kind) -> str:
+        return self.real(e) if kind.is_real else self.truth(e) if kind == ex.Kind.BOOL else self.integer(e)
 
-    def element(self, e: Read | Bound) -> str:
+    def element(self, e: ex.Read | ex.Bound) -> str:
         """Evaluate the index of an element and check it."""
         assert e.index is not None
         index = self.integer(e.index)
         self.fail(f"{index} < 0 or {index} >= {self.gap(e.size)}", at.ERROR_INDEX, self.next_site(), index)
         return index
 
-    def place(self, e: Read | Bound, index: str | None) -> str:
+    def place(self, e: ex.Read | ex.Bound, index: str | None) -> str:
         """The name or memory of a variable; the index is checked."""
         offset = "" if index is None else f" + {index}"
-        if isinstance(e, Read):
+        if isinstance(e, ex.Read):
             slot = f"{self.gap(e.slot)}{offset}"
             return f"X[clocks + 3 * ({slot})]" if e.kind.is_real else f"S[ints + {slot}]"
         if (e.kind.is_real, e.slot) not in self.arrays:
@@ -151,9 +137,9 @@ class ExpressionWriter:
         slot = f"frame + {e.slot}{offset}"
         return f"X[T[{at.H_X_FRAME}] + 3 * ({slot})]" if e.kind.is_real else f"S[T[{at.H_S_FRAME}] + {slot}]"
 
-    def load(self, e: Read | Bound) -> str:
+    def load(self, e: ex.Read | ex.Bound) -> str:
         index = None if e.index is None else self.element(e)
-        if isinstance(e, Bound) or not e.kind.is_real:
+        if isinstance(e, ex.Bound) or not e.kind.is_real:
             return self.kept(self.place(e, index))
         self.body.frozen_only = True
         clock = self.kept(f"clocks + 3 * ({self.gap(e.slot)}{'' if index is None else f' + {index}'})")
@@ -161,28 +147,28 @@ class ExpressionWriter:
             f"X[{clock}] if X[{clock} + 2] == 0.0 else X[{clock}] + X[{clock} + 2] * (X[{at.X_NOW}] - X[{clock} + 1])"
         )
 
-    def integer(self, e: Expression) -> str:
+    def integer(self, e: ex.Expression) -> str:
         if e.kind.is_real:
             return self.truncated(self.real(e))
         match e:
-            case Constant(value=value):
+            case ex.Constant(value=value):
                 return self.gap(int(value))
-            case Read() | Bound():
+            case ex.Read() | ex.Bound():
                 return self.load(e)
-            case Unary(operator="!", operand=operand):
+            case ex.Unary(operator="!", operand=operand):
                 return self.kept(f"1 if {self.truth(operand)} == 0 else 0")
-            case Unary(operator=operator, operand=operand):
+            case ex.Unary(operator=operator, operand=operand):
                 return self.kept(f"{operator}({self.integer(operand)})")
-            case Binary():
+            case ex.Binary():
                 return self.integer_binary(e)
-            case Builtin(name="fint", arguments=(argument,)):
+            case ex.Builtin(name="fint", arguments=(argument,)):
                 return self.truncated(self.real(argument))
-            case Builtin(name="abs", arguments=(argument,)):
+            case ex.Builtin(name="abs", arguments=(argument,)):
                 return self.kept(f"abs({self.integer(argument)})")
-            case Builtin(name=("min" | "max") as name, arguments=(left, right)):
+            case ex.Builtin(name=("min" | "max") as name, arguments=(left, right)):
                 a, b = self.integer(left), self.integer(right)
                 return self.kept(f"{name}({a}, {b})")
-            case AtLocation(process=process, location=location):
+            case ex.AtLocation(process=process, location=location):
                 here = self.gap(self.first_location[process] + location)
                 return self.kept(f"1 if S[locs + {self.gap(process)}] == {here} else 0")
         return self.shared(e, real=False)
@@ -199,7 +185,7 @@ class ExpressionWriter:
         self.indent -= 1
         return result
 
-    def integer_binary(self, e: Binary) -> str:
+    def integer_binary(self, e: ex.Binary) -> str:
         name = e.operator
         if name in ("&&", "||", "imply"):
             left = self.truth(e.left)
@@ -229,36 +215,36 @@ class ExpressionWriter:
             return self.kept(f"{a} {name} ({b} & 63)")
         return self.kept(f"({a}) {_INTEGER[name]} ({b})")
 
-    def real(self, e: Expression) -> str:
-        if isinstance(e, Constant):
+    def real(self, e: ex.Expression) -> str:
+        if isinstance(e, ex.Constant):
             return self.kept(f"F[{self.gap(self.functions.constants[float(e.value)])}]")
         if not e.kind.is_real:
             return self.kept(f"float({self.integer(e)})")
         match e:
-            case Read() | Bound():
+            case ex.Read() | ex.Bound():
                 return self.load(e)
-            case Unary(operand=operand):
+            case ex.Unary(operand=operand):
                 return self.kept(f"-({self.real(operand)})")
-            case Binary(operator="%") | Builtin(name="fint"):
+            case ex.Binary(operator="%") | ex.Builtin(name="fint"):
                 raise Unwritten
-            case Binary(operator=operator, left=left, right=right):
+            case ex.Binary(operator=operator, left=left, right=right):
                 a, b = self.real(left), self.real(right)
                 if operator == "/":
                     self.fail(f"{b} == 0.0", at.ERROR_DIVISION, self.next_site(), "0")
                 return self.kept(f"({a}) {operator} ({b})")
-            case Builtin(name="abs", arguments=(argument,)):
+            case ex.Builtin(name="abs", arguments=(argument,)):
                 value = self.real(argument)
                 return self.kept(f"-({value}) if {value} < 0.0 else {value}")
-            case Builtin(name=("min" | "max") as name, arguments=(left, right)):
+            case ex.Builtin(name=("min" | "max") as name, arguments=(left, right)):
                 a, b = self.real(left), self.real(right)
                 return self.kept(f"{b} if {a} {'>' if name == 'min' else '<'} {b} else {a}")
         return self.shared(e, real=True)
 
-    def shared(self, e: Expression, *, real: bool) -> str:
+    def shared(self, e: ex.Expression, *, real: bool) -> str:
         """Write conditionals, calls and quantifiers, which work alike for both kinds."""
         as_kind = self.real if real else self.integer
         match e:
-            case Conditional(condition=condition, then=then, otherwise=otherwise):
+            case ex.Conditional(condition=condition, then=then, otherwise=otherwise):
                 holds = self.truth(condition)
                 result = self.kept("0.0" if real else "0")
                 for test, part in ((f"if {holds} != 0:", then), ("else:", otherwise)):
@@ -267,13 +253,13 @@ class ExpressionWriter:
                     self.put(f"{result} = {as_kind(part)}")
                     self.indent -= 1
                 return result
-            case Call():
+            case ex.Call():
                 return self.call(e)
-            case Quantifier():
+            case ex.Quantifier():
                 return self.quantifier(e, real=real)
         raise Unwritten
 
-    def call(self, e: Call) -> str:
+    def call(self, e: ex.Call) -> str:
         function = self.functions.all[e.function]
         name, body = self.functions.written(e.function)
         self.body.frozen_only |= body.frozen_only
@@ -286,8 +272,8 @@ class ExpressionWriter:
         self.put(f"    {self.failed}")
         return result
 
-    def quantifier(self, e: Quantifier, *, real: bool) -> str:
-        variable = self.place(Bound(e.slot, Kind.INT), None)
+    def quantifier(self, e: ex.Quantifier, *, real: bool) -> str:
+        variable = self.place(ex.Bound(e.slot, ex.Kind.INT), None)
         self.put(f"{variable} = {self.gap(e.low)}")
         result = self.kept("0.0" if real else "1" if e.name == "forall" else "0")
         self.put("while True:")

@@ -17,6 +17,8 @@ from bbfalsify.kernel.walk_results import WalkStatus
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
 _NO_UNIFORMS = np.zeros((0, 2))
+_RUNNING, _FAILED = int(WalkStatus.RUNNING), int(WalkStatus.RUNTIME_ERROR)
+"""Plain numbers: comparing an array with a member of an enumeration takes ten times as long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,11 @@ class StepResult:
     errors: dict[int, str]
     branch: np.ndarray
     """Which branch of the edge was taken."""
+
+    @property
+    def made(self) -> np.ndarray:
+        """True where a step was made."""
+        return np.equal(self.status, _RUNNING)
 
 
 def _streams(seeds: np.ndarray) -> np.ndarray:
@@ -159,7 +166,7 @@ def _step(model: CompiledModel, particles: Particles, action: int, uniforms: np.
 
 
 def _messages(model: CompiledModel, status: np.ndarray, errors: np.ndarray) -> dict[int, str]:
-    failed = np.flatnonzero(status == WalkStatus.RUNTIME_ERROR)
+    failed = np.flatnonzero(status == _FAILED)
     return {int(m): error_message(model, *(int(v) for v in errors[m])) for m in failed}
 
 

@@ -16,7 +16,7 @@ from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.races import fire_winner, race
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.target_moments import GOAL_ALIVE, GOAL_ALIVE_FLOW, first_moment
-from bbfalsify.kernel.walk_frame import RUNTIME_ERROR, stay
+from bbfalsify.kernel.walk_frame import stay
 
 MISSED, MET, FAILED, ENDLESS = range(4)
 """Ends of a walk: without the goal, with it, the model failed, too many steps without reaching the bound of time."""

@@ -20,19 +20,7 @@ from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.rng import DRAWN_DELAY, DRAWN_EDGE, DRAWN_TIE, label_draws, unit
-from bbfalsify.kernel.walk_frame import (
-    DEADLOCK,
-    REACHED_END,
-    RUNTIME_ERROR,
-    STEP_LIMIT,
-    TIMELOCK,
-    begin_walk,
-    ends_well,
-    record_end,
-    record_state,
-    record_step,
-    stay,
-)
+from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_state, record_step, stay
 from bbfalsify.kernel.windows import transition_windows
 
 ROUNDING = 2.0**-51

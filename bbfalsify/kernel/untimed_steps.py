@@ -15,7 +15,7 @@ from bbfalsify.kernel.exploration import DONE, FAILED, NO_ROOM, first_choice, li
 from bbfalsify.kernel.firing import apply_moves, load_state, refresh
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
-from bbfalsify.kernel.walk_frame import RUNTIME_ERROR, stay
+from bbfalsify.kernel.walk_frame import stay
 from bbfalsify.kernel.windows import transition_windows
 
 (P_ROW, P_ENDS, P_HITS, P_MET, P_SIZE) = range(5)

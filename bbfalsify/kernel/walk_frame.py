@@ -8,8 +8,6 @@ from bbfalsify.kernel.numba_types import inlined
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
-REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
-
 
 @inlined
 def begin_walk(T, F, S, X, R, seed, states_locations, states_integers, states_reals, largest, ode_step):
@@ -76,7 +74,7 @@ def global_deadline(T, F, S, X, R):
     if deadline > now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
         deadline = now
         strict = 0
-    if deadline > now and T[H_URGENT_COUNT] > 0:
+    if deadline > now and S[S_HURRIED] > 0:
         deadline, strict = urgent_deadline(T, F, S, X, R, deadline, strict)
     return deadline, strict
 

@@ -54,7 +54,8 @@ def accept(
     everything = [
         *(Acceptance(f.requirement, tuple(f.actions), reason, False, most(f.probability), expires) for f in rows),
         *(
-            Acceptance(f.requirement, (), reason, False, most(f.mode_probability), expires, mode=f.mode)
+            Acceptance(f.requirement, (), reason, False, most(f.mode_probability), expires, mode=f.mode,
+                       typical=next(iter(f.mode_words), ()))
             for f in named
         ),
     ]  # fmt: skip
@@ -88,6 +89,8 @@ def _write(file: Path, text: str, before: Acceptances, added: int) -> None:
 def _entry_text(entry: Acceptance, indent: str) -> str:
     accepted = f"mode: {scalar(entry.mode)}" if entry.mode else f"actions: [{', '.join(map(scalar, entry.actions))}]"
     lines = [f"requirement: {scalar(entry.requirement)}", accepted]
+    if entry.typical:
+        lines.append(f"typical: [{', '.join(map(scalar, entry.typical))}]")
     if entry.max_probability is not None:
         lines.append(f"max_probability: {entry.max_probability:.2e}")
     lines.append(f"reason: {json.dumps(entry.reason, ensure_ascii=False)}")

@@ -8,10 +8,12 @@
         reason: "the fuse trips first"
         expires: 2027-03-31              # the last day on which it counts
       - {requirement: R2, pattern: "open ** close", reason: "valve of the old series"}
-      - {requirement: R1, mode: "on×3", max_probability: 2.0e-3, reason: "the fuse trips first"}
+      - {requirement: R1, mode: "on×3", typical: [on, on, on, off], reason: "the fuse trips first"}
 
 In a `pattern`, * is any one action and ** any number of them, also none.  A `mode` is the name of a failure mode: all
-its counterexamples are accepted, as long as the mode is not certainly more probable than allowed.  A counterexample is
+its counterexamples are accepted, as long as the mode is not certainly more probable than allowed.  Names may change
+with the version: where no mode has the name any more, the one that holds the `typical` counterexample is meant.  A
+counterexample is
 
     accepted        an entry matches that neither has expired nor says that it should be rarer
     too probable    it should be rarer: the lower end of the probability's interval lies above `max_probability`
@@ -24,7 +26,7 @@ Accepting does not change the outcome, which stays falsified; it changes what th
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +39,7 @@ from bbfalsify.records.yaml_node import Node
 FORMAT_VERSION = 1
 ACCEPTED, TOO_PROBABLE, EXPIRED, NEW = "accepted", "too probable", "expired", "new"
 
-_KEYS = ("requirement", "actions", "pattern", "mode", "max_probability", "reason", "expires")
+_KEYS = ("requirement", "actions", "pattern", "mode", "typical", "max_probability", "reason", "expires")
 _ONE, _ANY = "*", "**"
 
 
@@ -49,6 +51,10 @@ class Failure(NamedTuple):
     probability: Estimate
     mode: str | None = None
     mode_probability: Estimate | None = None
+    mode_words: Sequence[tuple[str, ...]] = ()
+    """The counterexamples of that mode, the most probable first."""
+    modes: Collection[str] = ()
+    """Names of all modes of the requirement."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,8 @@ class Acceptance:
     line: int | None = None
     mode: str | None = None
     """Name of an accepted failure mode."""
+    typical: tuple[str, ...] = ()
+    """A counterexample of that mode."""
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -74,7 +82,8 @@ class Acceptance:
         if failure.requirement != self.requirement:
             return False
         if self.mode is not None:
-            return failure.mode == self.mode
+            renamed = self.mode not in failure.modes and self.typical in failure.mode_words
+            return failure.mode == self.mode or renamed
         actions = tuple(failure.actions)
         return _matches(self.actions, actions) if self.pattern else actions == self.actions
 
@@ -112,11 +121,7 @@ class Acceptances:
     file: str
     entries: tuple[Acceptance, ...]
 
-    def judge(
-        self,
-        counterexamples: Iterable[Failure],
-        today: datetime.date | None = None,
-    ) -> Judged:
+    def judge(self, counterexamples: Iterable[Failure], today: datetime.date | None = None) -> Judged:
         """Judge each counterexample; the kindest entry that matches decides."""
         today = today or datetime.date.today()
         verdicts: list[str] = []
@@ -188,6 +193,9 @@ def _entry(node: Node) -> Acceptance | None:
         return None
     mode = _name(node.get("mode"))
     actions = _actions(node) if "mode" not in node else ()
+    if "typical" in node and "mode" not in node:
+        node.child("typical").problem("'typical' is the counterexample of a 'mode'.")
+    typical = _listed(node.child("typical")) if "typical" in node else ()
     requirement, reason = _name(node.get("requirement")), _name(node.get("reason"))
     limit_node, expires_node = node.get("max_probability"), node.get("expires")
     limit = None if limit_node is None else limit_node.number()
@@ -196,7 +204,7 @@ def _entry(node: Node) -> Acceptance | None:
     expires = None if expires_node is None else _date(expires_node)
     if requirement is None or not reason:
         return None
-    return Acceptance(requirement, actions, reason, "pattern" in node, limit, expires, node.place.line, mode)
+    return Acceptance(requirement, actions, reason, "pattern" in node, limit, expires, node.place.line, mode, typical)
 
 
 def _name(node: Node | None) -> str | None:
@@ -210,9 +218,13 @@ def _actions(node: Node) -> tuple[str, ...]:
         if text is not None and not words:
             node.child("pattern").problem("the pattern is empty; ** matches everything.")
         return words
-    names = [child.string() for child in node.child("actions").elements()]
-    if node.child("actions").value == []:
-        node.child("actions").problem("'actions' is empty; a counterexample has at least one.")
+    return _listed(node.child("actions"))
+
+
+def _listed(node: Node) -> tuple[str, ...]:
+    names = [child.string() for child in node.elements()]
+    if node.value == []:
+        node.problem(f"'{node.path[-1]}' is empty; a counterexample has at least one.")
     return tuple(name for name in names if name is not None)
 
 

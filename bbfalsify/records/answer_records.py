@@ -42,6 +42,8 @@ def answer_record(name: str, answer: Answer) -> dict[str, Any]:
             None if cpu_seconds is None else round(cpu_seconds, 6),
             None if memory_mb is None else round(memory_mb),
         ]
+    if answer.simulated is not None:
+        record["simulated"] = answer.simulated
     if answer.message:
         record["message"] = _shortened(answer.message)
     if answer.dissent:
@@ -81,6 +83,7 @@ def answer_from_record(record: Mapping[str, Any], trace: Trace | None = None) ->
         memory_mb,
         record.get("dissent", ""),
         uses=None if "uses" not in record else _use_verdicts(record["uses"]),
+        simulated=record.get("simulated"),
     )
 
 

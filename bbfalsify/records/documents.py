@@ -49,7 +49,7 @@ class Document:
     """Lines of block scalars (`|`, `>`): the line of the first line of text, one below the key's."""
 
     def line(self, path: Sequence[str | int]) -> int | None:
-        """The line of the value at `path`, or of its nearest enclosing value."""
+        """The line of the key (in a list: of the value) at `path`, or of its nearest enclosing value."""
         path = tuple(path)
         while path and path not in self.lines:
             path = path[:-1]
@@ -132,7 +132,7 @@ def parse_yaml(text: str, *, file: str = "<text>") -> Document:
                 problems.append(Problem(f"key '{key}' is given twice (first on line {first}).", file=file, line=line))
                 continue
             result[key] = build(value_node, at)
-            lines[at] = line if isinstance(value_node, yaml.ScalarNode) else lines[at]
+            lines[at] = line
         return result
 
     data = build(root, ())

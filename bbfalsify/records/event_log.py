@@ -18,17 +18,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core import events
 from bbfalsify.core.checksums import has_checksum
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.events import (
-    ENVELOPE,
-    Event,
-    Listener,
-    ListenerFailed,
-    RecordDamaged,
-    RunStopped,
-    TraceFound,
-)
 from bbfalsify.records.disk import EVERY_S, soon, wait_for
 from bbfalsify.records.json_files import one_line, plain_number
 from bbfalsify.records.line_file import LineFile, line_of, read_line
@@ -54,7 +46,7 @@ class Recorder:
     def __init__(
         self,
         path: str | Path | None = None,
-        listeners: Iterable[Listener] = (),
+        listeners: Iterable[events.Listener] = (),
         *,
         again: Iterable[RecordedEvent] = (),
         folders: Iterable[Path] = (),
@@ -84,11 +76,11 @@ class Recorder:
         """Expect these events once more: they are recorded already."""
         self._again.update(_content(event.kind, event.data) for event in again)
 
-    def record(self, event: Event) -> None:
+    def record(self, event: events.Event) -> None:
         self._append(event)
         self.tell(event)
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: events.Event) -> None:
         """Tell the listeners alone."""
         for listener in tuple(self._listeners):
             try:
@@ -97,9 +89,9 @@ class Recorder:
                 name = getattr(listener, "__qualname__", type(listener).__qualname__)
                 _log.warning("listener %s failed and is switched off", name, exc_info=True)
                 self._listeners.remove(listener)
-                self._append(ListenerFailed(name, f"{type(error).__name__}: {error}"[:500]))
+                self._append(events.ListenerFailed(name, f"{type(error).__name__}: {error}"[:500]))
 
-    def _append(self, event: Event) -> None:
+    def _append(self, event: events.Event) -> None:
         if self._file is None:
             self._sequence += 1
             return
@@ -114,7 +106,7 @@ class Recorder:
         self._sequence += 1
         if time.monotonic() - self._synced >= EVERY_S:
             self.sync(wait_for)
-        elif isinstance(event, RunStopped):
+        elif isinstance(event, events.RunStopped):
             self.sync()
 
     def sync(self, wait: Callable[..., None] = soon) -> None:
@@ -196,7 +188,8 @@ def read_events(path: str | Path) -> Iterator[RecordedEvent]:
 
 
 _FIELDS = {
-    kind.__name__: [field.name for field in fields(kind) if field.default is MISSING] for kind in Event.__subclasses__()
+    kind.__name__: [field.name for field in fields(kind) if field.default is MISSING]
+    for kind in events.Event.__subclasses__()
 }
 
 
@@ -217,10 +210,10 @@ def damaged(path: Path, line: int, what: str) -> UserError:
     return UserError(Problem(f"{what}{'; ' * bool(before)}{before}.", file=str(path), line=line))
 
 
-def damage_at_end(file: LineFile) -> RecordDamaged:
+def damage_at_end(file: LineFile) -> events.RecordDamaged:
     """Name the lines at the end of a file that cannot be used, and what is used."""
     lines = "1 damaged line at the end was" if file.dropped == 1 else f"{file.dropped} damaged lines at the end were"
-    return RecordDamaged(str(file.path), file.lines + 1, f"{lines} cut off; the {file.lines} before are used")
+    return events.RecordDamaged(str(file.path), file.lines + 1, f"{lines} cut off; the {file.lines} before are used")
 
 
 def _is_line(path: Path) -> Callable[[bytes], bool]:
@@ -239,8 +232,8 @@ def _event(line: bytes, sealed: bool = False) -> RecordedEvent | None:
     if data is None:
         return None
     try:
-        sequence, time, kind = (data.pop(key) for key in ENVELOPE)
-        if kind == TraceFound.__name__ and isinstance(time, float):  # `model_time` was once called `time`
+        sequence, time, kind = (data.pop(key) for key in events.ENVELOPE)
+        if kind == events.TraceFound.__name__ and isinstance(time, float):  # `model_time` was once called `time`
             return RecordedEvent(sequence, None, kind, {**data, "model_time": time})
         datetime.fromisoformat(time)
         return RecordedEvent(sequence, time, kind, data) if isinstance(kind, str) else None
@@ -257,4 +250,4 @@ def ends_with_its_end(path: Path) -> bool:
     except OSError:
         return False
     last = _event(lines[-2]) if len(lines) > 1 and not lines[-1] else None
-    return last is not None and last.kind == RunStopped.__name__
+    return last is not None and last.kind == events.RunStopped.__name__

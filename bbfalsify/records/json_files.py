@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.checksums import KEY, content_checksum, taken_out
+from bbfalsify.core.checksums import KEY, content_checksum, taken_out, utf8
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 from bbfalsify.core.redaction import record_without_secrets
@@ -117,7 +117,7 @@ def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> It
     temporary = f"{path.parent}/.{path.name}.{os.urandom(6).hex()}.tmp"
     try:
         with open(temporary, "xb", buffering=0) as file:
-            content = memoryview(text.encode("utf-8") if isinstance(text, str) else text)
+            content = memoryview(utf8(text) if isinstance(text, str) else text)
             while content:
                 content = content[file.write(content) :]
             if durable:
@@ -143,6 +143,15 @@ def read_json(path: str | Path) -> Any:
         says = "damaged, or changed by hand: its checksum is wrong (remove the key 'checksum' to read it all the same)."
         raise UserError(Problem(says, file=str(path)))
     return content
+
+
+def is_sealed(path: str | Path) -> bool:
+    """Tell whether a file carries the checksum of its content."""
+    try:
+        content = json.loads(Path(path).read_bytes())
+        return isinstance(content, dict) and KEY in content and taken_out(content)[1]
+    except (OSError, ValueError, RecursionError):
+        return False
 
 
 def _whole_number(text: str) -> int:

@@ -47,6 +47,7 @@ from bbfalsify.records.run_files import (
     OBSERVATIONS,
     RESULTS,
     SHRUNK,
+    TYPICAL,
     WORKERS_LOG,
 )
 
@@ -193,6 +194,12 @@ class RunDirectory:
         """Refuse to continue with another system; settings may have changed."""
         self._refuse(self.read_manifest().get("decided_by", {}), json.loads(json.dumps(decided_by)))
 
+    def check_same_question(self, configuration: Mapping[str, Any]) -> None:
+        """Refuse to take the results of a finished run for the answer to something else."""
+        before, now = _question(self.read_manifest().get("configuration")), _question(configuration)
+        if before:  # runs of the Python API have none
+            self._refuse(before, now)
+
     def _refuse(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         problems = [
             Problem(
@@ -217,8 +224,9 @@ class RunDirectory:
 
     def forget_counterexamples(self) -> None:
         """Those that an interrupted run had listed: it goes on, and lists them anew."""
-        for file in (*self.counterexamples(), *(self.path / SHRUNK).glob("*.json")):
-            file.unlink()
+        for folder in (COUNTEREXAMPLES, SHRUNK, TYPICAL):
+            for file in (self.path / folder).glob("*.json"):
+                file.unlink()
 
     def write_counterexample(
         self, counterexample: Counterexample, rank: int, folder: str = COUNTEREXAMPLES, *, of_several: bool = False
@@ -235,6 +243,21 @@ class RunDirectory:
 
     def counterexamples(self) -> list[Path]:
         return sorted((self.path / COUNTEREXAMPLES).glob("*.json"))
+
+
+_QUESTION = ("system", "model", "constants", "engine", "seed", "budget")
+
+
+def _question(configuration: Any) -> dict[str, Any]:
+    """Return what of a configuration decides the results, as it is read; the words about a requirement do not."""
+    if not isinstance(configuration, Mapping):
+        return {}
+    found = {key: configuration[key] for key in _QUESTION if key in configuration}
+    for row in configuration.get("requirements") or ():
+        told = {key: value for key, value in row.items() if key not in ("id", "text", "expected")}
+        found[f"requirement {row.get('id')}"] = told
+    read: dict[str, Any] = json.loads(json.dumps(found))
+    return read
 
 
 def readable_manifest(directory: str | Path) -> dict[str, Any]:

@@ -12,7 +12,8 @@
 finite are null; null is read into a float as nan.  Results of older versions are read, too: a missing member takes the
 field's default, and only a field without one is required.
 
-`read_strictly` reads files that people pass on: it names all that does not fit the dataclass.
+`read_strictly` reads files that people pass on: it names all that does not fit the dataclass.  `misfits` names the same
+in results that could not be read or shown.
 """
 
 from __future__ import annotations
@@ -151,44 +152,53 @@ def read_strictly(kind: type[T], data: Any, *, file: str | None = None) -> T:
     return made
 
 
+def misfits(kind: type, data: Any) -> list[Problem]:
+    """List what does not fit the dataclass; members that it does not name may be those of another version."""
+    return list(_misfits(kind, data, (), open_ended=True))
+
+
 _SAID = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
-def _misfits(hint: Any, value: Any, path: KeyPath) -> Iterator[Problem]:
-    """Yield what does not fit the type, and where."""
+def _misfits(hint: Any, value: Any, path: KeyPath, open_ended: bool = False) -> Iterator[Problem]:
+    """Yield what does not fit the type, and where; `open_ended`: unknown members, and null for a number, fit."""
+    if hint is Any:
+        return
     origin, parts = get_origin(hint), get_args(hint)
+    inner = functools.partial(_misfits, open_ended=open_ended)
     needed, found = "", kind_of_value(value)
     if origin in (Union, UnionType):
         if value is not None:
-            yield from _misfits(next(part for part in parts if part is not NoneType), value, path)
+            yield from inner(next(part for part in parts if part is not NoneType), value, path)
     elif origin is tuple:
         if not isinstance(value, list | tuple) or (parts[-1] is not Ellipsis and len(value) != len(parts)):
             needed = "a list" if parts[-1] is Ellipsis else f"a list of {len(parts)} values"
         elif parts[0] is not float or parts[-1] is not Ellipsis or not {float, int}.issuperset(map(type, value)):
             inside = itertools.repeat(parts[0], len(value)) if parts[-1] is Ellipsis else parts
             for place, (part, item) in enumerate(zip(inside, value, strict=True)):
-                yield from _misfits(part, item, (*path, place))
+                yield from inner(part, item, (*path, place))
     elif origin is dict or is_dataclass(hint):
         if not isinstance(value, dict):
             needed = "an object"
         elif origin is dict:
             for key, item in value.items():
-                yield from _misfits(parts[1], item, (*path, key))
+                yield from inner(parts[1], item, (*path, key))
         else:
             members = {member.name: member for member in _members(hint)}
-            unknown = [key for key in value if key not in members]
+            unknown = [] if open_ended else [key for key in value if key not in members]
             yield from (_problem((*path, key), "is not known", **closest_choice(key, members)) for key in unknown)
             for name, one in members.items():
                 if name in value:
-                    yield from _misfits(one.hint, value[name], (*path, name))
+                    yield from inner(one.hint, value[name], (*path, name))
                 elif one.required:
                     yield _problem((*path, name), "is missing")
-    elif origin is Literal or issubclass(hint, StrEnum):
+    elif origin is Literal or (isinstance(hint, type) and issubclass(hint, StrEnum)):
         words = parts if origin is Literal else [word.value for word in hint]
         needed, found = "" if value in words else " or ".join(map(repr, words)), repr(value)
     elif hint is float:
-        needed = "" if type(value) in (float, int) or value in ("inf", "-inf", "nan") else "a number"
-    elif type(value) is not hint:
+        null = open_ended and value is None
+        needed = "" if null or type(value) in (float, int) or value in ("inf", "-inf", "nan") else "a number"
+    elif hint in _SAID and type(value) is not hint:
         needed = _SAID[hint]
     if needed:
         yield _problem(path, f"must be {needed}, found {found}")

@@ -23,7 +23,7 @@ from bbfalsify.records.run_directory import differences, readable_manifest
 from bbfalsify.records.stored import to_json
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
 from bbfalsify.reporting.compare_modes import ModesChange, compare_modes
-from bbfalsify.results.recorded import recorded_results
+from bbfalsify.results.recorded import recorded_results, showing
 from bbfalsify.results.run_result import CounterexampleRow, RunResult
 from bbfalsify.stats.estimates import difference, explained
 
@@ -103,22 +103,25 @@ def compare_runs(old: str | Path, new: str | Path, engines: Engines) -> RunChang
     if names[0] != names[1]:
         raise UserError(f"runs of different engines cannot be compared ({names[0]} and {names[1]}).")
     found = engines.of(now).named("found") or listed
-    left, right = found(before), found(now)
-    results = RunResult.from_json(before), RunResult.from_json(now)
-    both = [key for key in right if key in left]
-    shifts = [_shift(left[key], right[key], len(both)) for key in both]
-    least = _least(results[0], settings_before), _least(results[1], settings_now)
-    return RunChange(
-        name=results[1].name,
-        new=tuple(_remarked(right[key], least[0], "old") for key in right if key not in left),
-        gone=tuple(_remarked(left[key], least[1], "new") for key in left if key not in right),
-        shifts=tuple(shift for shift in shifts if shift is not None),
-        totals=tuple(_totals(*results)),
-        outcomes=tuple(_outcomes(*results)),
-        settings=tuple(differences(settings_before, settings_now)),
-        machine=_machines(Path(old), Path(new)),
-        modes=compare_modes(before, now),
-    )
+    with showing(Path(old) / "results.json", before):
+        left = found(before)
+    with showing(Path(new) / "results.json", now):
+        right = found(now)
+        results = RunResult.from_json(before), RunResult.from_json(now)
+        both = [key for key in right if key in left]
+        shifts = [_shift(left[key], right[key], len(both)) for key in both]
+        least = _least(results[0], settings_before), _least(results[1], settings_now)
+        return RunChange(
+            name=results[1].name,
+            new=tuple(_remarked(right[key], least[0], "old") for key in right if key not in left),
+            gone=tuple(_remarked(left[key], least[1], "new") for key in left if key not in right),
+            shifts=tuple(shift for shift in shifts if shift is not None),
+            totals=tuple(_totals(*results)),
+            outcomes=tuple(_outcomes(*results)),
+            settings=tuple(differences(settings_before, settings_now)),
+            machine=_machines(Path(old), Path(new)),
+            modes=compare_modes(before, now),
+        )
 
 
 def _read(directory: Path, engines: Engines) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -14,7 +14,9 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 OUTCOMES = {HOLDS: Outcome.NOT_FALSIFIED, VIOLATED: Outcome.FALSIFIED, UNDECIDED: Outcome.INCONCLUSIVE}
 
 
-_WHERE_KNOWN = ("effective_samples", "distinct_roots", "words", "trajectories", "table", "derivatives", "storm")
+_WHERE_KNOWN = (
+    "effective_samples", "distinct_roots", "simulated_time", "words", "trajectories", "table", "derivatives", "storm",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,8 @@ class EstimateRow(QueryRow):
     """Of importance sampling: the number of equally weighted runs that those which met it are worth."""
     distinct_roots: int | None = None
     """Of splitting: the fewest first runs of a pass from which its successes descend."""
+    simulated_time: dict[str, float] | None = None
+    """Of splitting of a system: the time of all `uses` together, and what of it was `simulated`."""
     words: dict[str, Any] | None = None
     """Of a sum over words of actions: the probability of each (estimates)."""
     trajectories: dict[str, Any] | None = None
@@ -62,7 +66,8 @@ def number_in_words(found: Estimate) -> str:
         return f"{found.value:.10g}"
     if found.low == 0 and found.value == found.high < 1:
         return f"at most {found.high:.4g} ({100 * found.confidence:g} %)"
-    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
+    told = f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
+    return f"at least {told}" if found.at_least else told
 
 
 @dataclass(frozen=True, kw_only=True)

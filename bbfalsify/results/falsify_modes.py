@@ -56,9 +56,9 @@ class FailureMode(Stored):
     counterexamples: tuple[int, ...] = ()
     """Ranks of the rows that show it."""
     typical_file: str | None = member("typical", default=None)
-    """File of the most probable of them."""
+    """File of the most probable of them; of a mode without rows, of another use that shows it."""
     typical: TypicalUse | None = member(None, default=None, repr=False, compare=False)
-    """The most probable of them; None where no row shows the mode."""
+    """The same; None where nothing that was met violates again, or no row shows it and the result is from a file."""
     avoided_by: str | None = None
     """The nearest use that passes, which differs in one delay, value or action; None where none was found."""
     path: tuple[int, ...] = ()
@@ -74,6 +74,8 @@ class PastMode(Stored):
     name: str
     sentence: str
     probability: Estimate
+    typical: tuple[str, ...] = ()
+    """The most probable counterexample that showed it: its name may have changed with the version."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,10 +126,24 @@ class RankedCounterexample(EstimatedWord, CounterexampleRow):
         return self.violating / self.traces if self.traces else None
 
 
-def failure_of(row: RankedCounterexample, mode: FailureMode | None) -> Failure:
-    """A counterexample with its mode, to be compared with what is accepted."""
-    named = (None, None) if mode is None else (mode.name, mode.probability)
-    return Failure(row.requirement, row.actions, row.probability, *named)
+def failures_of(rows: Sequence[RankedCounterexample], modes: Sequence[FailureMode]) -> list[Failure]:
+    """Counterexamples with their modes, to be compared with what is accepted."""
+    named = {(mode.requirement, rank): mode for mode in modes for rank in mode.counterexamples}
+    found = []
+    for row in rows:
+        mode = named.get((row.requirement, row.rank))
+        failure = Failure(row.requirement, row.actions, row.probability)
+        found.append(failure if mode is None else mode_failure(mode, rows, modes)._replace(
+            actions=row.actions, probability=row.probability
+        ))  # fmt: skip
+    return found
+
+
+def mode_failure(mode: FailureMode, rows: Sequence[RankedCounterexample], modes: Sequence[FailureMode]) -> Failure:
+    """A failure mode, to be compared with what is accepted."""
+    words = tuple(r.actions for r in rows if r.requirement == mode.requirement and r.rank in mode.counterexamples)
+    names = tuple(m.name for m in modes if m.requirement == mode.requirement)
+    return Failure(mode.requirement, mode.actions, mode.probability, mode.name, mode.probability, words, names)
 
 
 def named_modes(modes: Sequence[FailureMode], wanted: Sequence[str]) -> list[FailureMode]:
@@ -234,7 +248,7 @@ class FalsificationResult(RunResult):
     def __post_init__(self) -> None:
         rows = {(row.requirement, row.rank): row for row in self.counterexamples}
         shown = ((mode, rows.get((mode.requirement, next(iter(mode.counterexamples), 0)))) for mode in self.modes)
-        object.__setattr__(self, "modes", tuple(replace(mode, typical=row) for mode, row in shown))
+        object.__setattr__(self, "modes", tuple(replace(mode, typical=row or mode.typical) for mode, row in shown))
 
     def plot(self, requirement: str | None = None) -> Picture:
         """Draw a typical use of each failure mode of a requirement, by default of the first that was violated."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,25 @@ def mode_texts(modes: Sequence[FailureMode]) -> Iterator[str]:
     """One line per mode: #1 on 4 times: 1 in 314 [304, 325], fails 18 %"""
     for mode in modes:
         yield f"#{mode.rank} {mode.sentence}: {odds_interval(mode.probability)}, fails {percent(mode.precision.value)}"
+
+
+def like(name: str, modes: Sequence[FailureMode]) -> list[str]:
+    """Names of modes that may be the one with this name in another version: the actions of one contain the other's."""
+    return [mode.name for mode in modes if _within(name, mode.name) or _within(mode.name, name)]
+
+
+def _within(part: str, whole: str) -> bool:
+    rest = iter(_actions(whole))
+    return all(action in rest for action in _actions(part))
+
+
+def _actions(name: str) -> list[str]:
+    """The core that a name was made of: on×3·off (2) is on, on, on, off; of values, throttle high, brake low."""
+    found = []
+    for part in re.split(r"·|, ", re.sub(r" \(\d+\)$", "", name)):
+        times = re.fullmatch(r"(.+)×(\d{1,3})", part)
+        found += [part] if times is None else [times[1]] * int(times[2])
+    return found
 
 
 def time_text(mode: FailureMode) -> str | None:

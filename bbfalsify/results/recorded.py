@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file, is_folder
-from bbfalsify.records.json_files import read_json
+from bbfalsify.records.json_files import is_sealed, read_json
 from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.records.run_files import CAMPAIGN, MANIFEST, RESULTS
-from bbfalsify.records.stored import Stored
+from bbfalsify.records.stored import Stored, misfits
 from bbfalsify.results.falsify_result import FalsificationResult
 from bbfalsify.results.run_result import RunResult
 
@@ -28,10 +30,43 @@ def result_from_json(kind: type[R], data: Mapping[str, Any], *, file: str | None
     """The results of an engine from what it recorded; UserError where they are something else."""
     try:
         return kind.from_json(data)
-    except KeyError as error:
-        raise UserError(Problem(f"not the results of a run: {error} is missing.", file=file)) from None
-    except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError) as error:
-        raise UserError(Problem(f"not the results of a run: {str(error)[:200]}.", file=file)) from None
+    except ODD as error:
+        raise UserError(_odd_results(error, kind, data, file)) from None
+
+
+NO_RESULTS = (
+    "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues a campaign, "
+    "--resume RUN_DIR the run of another command)."
+)
+ODD = (TypeError, AttributeError, ValueError, ArithmeticError, LookupError)
+"""Exceptions of readers whose data lack a member or have one of another type."""
+MOST_PROBLEMS = 5
+
+
+def _odd_results(error: Exception, kind: type, data: Any, file: str | None) -> list[Problem]:
+    named = misfits(kind, data)[:MOST_PROBLEMS]
+    if named:
+        return [replace(p, message=f"not the results of a run: {p.message}", file=file) for p in named]
+    says = f"{error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__} {str(error)[:200]}"
+    return [Problem(f"not the results of a run: {says}.", file=file)]
+
+
+@contextlib.contextmanager
+def showing(file: Path, data: Any) -> Iterator[None]:
+    """Say what is wrong with recorded results that cannot be shown.
+
+    A file with the right checksum is as we wrote it: what cannot be shown of that is an error of ours, and is raised.
+    """
+    try:
+        yield
+    except UserError as error:
+        raise UserError([replace(p, file=p.file or str(file)) for p in error.problems]) from None
+    except UnicodeEncodeError:  # of the terminal
+        raise
+    except ODD as error:
+        if is_sealed(file):
+            raise
+        raise UserError(_odd_results(error, RunResult, data, str(file))) from None
 
 
 def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
@@ -59,8 +94,7 @@ def _results_file(path: Path) -> Path:
         text = f"the directory of a campaign of several runs; name one of them, such as {path / 'runs' / '0001'}."
         raise UserError(Problem(text, file=str(path)))
     if is_file(path / MANIFEST) and not is_file(path / RESULTS):
-        text = "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
-        raise UserError(Problem(text, file=str(path)))
+        raise UserError(Problem(NO_RESULTS, file=str(path)))
     return path / RESULTS if is_folder(path) else path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bbfalsify.records.json_files import read_json
+from bbfalsify.records.trace_file import read_trace_file
 from bbfalsify.results.query_rows import TraceRow, TracesResult
 
 
@@ -33,7 +33,7 @@ class VerifyRow(TraceRow):
         """The members that `verify --json` promises, with the whole trace."""
         names = ("query", "verdict", "why", "states", "stored", "depth", "cpu_seconds", "memory_mb")
         whole = self.as_json()
-        trace = None if self.file is None else read_json(self.file)
+        trace = None if self.file is None else read_trace_file(self.file)
         return {**{name: whole[name] for name in names}, "trace": trace, "id": self.id, "found_by": self.found_by}
 
 

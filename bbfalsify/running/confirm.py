@@ -29,18 +29,17 @@ def confirm(
     seen: Judgement,
     *,
     tries: int = TRIES,
-    tolerance_s: float = TOLERANCE_S,
 ) -> Confirmation:
     """Repeat `query` and compare what happens to requirement number `requirement` with what was `seen`."""
     seed_name = query.seed_name or query.name
     repetitions = [Query(f"{query.name}/again/{i}", query.stimulus, True, seed_name) for i in range(1, tries + 1)]
-    return compare(rerun(repetitions), requirement, seen, tolerance_s)
+    return compare(rerun(repetitions), requirement, seen)
 
 
-def compare(answers: Sequence[Answer], requirement: int, seen: Judgement, tolerance_s: float) -> Confirmation:
+def compare(answers: Sequence[Answer], requirement: int, seen: Judgement) -> Confirmation:
     violated = [answer for answer in answers if _violates(answer, requirement)]
     same_moment = all(
-        abs(answer.judgements[requirement].first_violation_time - seen.first_violation_time) <= tolerance_s
+        abs(answer.judgements[requirement].first_violation_time - seen.first_violation_time) <= TOLERANCE_S
         for answer in violated
     )
     ended_well = [answer for answer in answers if answer.status is SimulationStatus.OK]
@@ -59,11 +58,7 @@ def counterexample_file(
     """A counterexample as a file holds it: what was asked and what came of it; the engine adds its own facts."""
     return Counterexample(
         requirement=RequirementRecord(
-            requirement.id,
-            requirement.text,
-            requirement.formula.text,
-            cast(Time, requirement.time),
-            requirement.period,
+            requirement.id, requirement.text, requirement.formula.text, cast(Time, requirement.time), requirement.period
         ),
         times=tuple(stimulus.times.tolist()),
         inputs=signals_as_samples(stimulus.inputs),

@@ -282,9 +282,7 @@ class Driver:
         return list(self._pool.answers(queries))
 
     def repeat(
-        self,
-        queries: Sequence[AnyQuery],
-        execute: Callable[[Sequence[AnyQuery]], Iterable[Answer]],
+        self, queries: Sequence[AnyQuery], execute: Callable[[Sequence[AnyQuery]], Iterable[Answer]]
     ) -> list[Answer]:
         """Answer as recorded, where the run is resumed; else execute now, and record."""
         told = self._told(queries)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 
-from bbfalsify.jit import compiling, source_digest
+from bbfalsify.jit import build_digest, compiling
 from bbfalsify.kernel.accelerated_walk import ret_batch
 from bbfalsify.kernel.action_law import particle_batch
 from bbfalsify.kernel.likelihood_scores import score_batch
@@ -31,16 +31,12 @@ _TESTS_S = 8
 
 def kernel_notice() -> str | None:
     """Announce the compilation that falsifying and simulating need; None where all is compiled."""
-    if is_compiled():
-        return None
-    return f"compiling the simulation kernel once (about {_KERNEL_S} s); later runs start at once"
+    return None if is_compiled() else _says("the simulation kernel")
 
 
 def walks_notice() -> str | None:
     """Announce the compilation of the walks of `reach`, which a falsification does not need."""
-    if _is_cached(_dispatcher(reach_batch)):
-        return None
-    return f"compiling the walks once (about {_KERNEL_S} s); later runs start at once"
+    return None if _is_cached(_dispatcher(reach_batch)) else _says("the walks")
 
 
 def estimate_notice() -> str | None:
@@ -48,27 +44,26 @@ def estimate_notice() -> str | None:
     from bbfalsify.kernel.exploration import explore
     from bbfalsify.kernel.path_walks import path_batch
 
-    if _is_cached(_dispatcher(explore)) and _is_cached(_dispatcher(path_batch)):
-        return None
-    return f"compiling exploration and runs once (about {_KERNEL_S} s); later estimates start at once"
+    cached = _is_cached(_dispatcher(explore)) and _is_cached(_dispatcher(path_batch))
+    return None if cached else _says("exploration and runs", later="estimates")
 
 
 def zones_notice() -> str | None:
     """Announce the compilation of zone graphs."""
     from bbfalsify.zones.exploration import explore
 
-    if _is_cached(_dispatcher(explore)):
-        return None
-    return f"compiling zones once (about {_KERNEL_S} s); later runs start at once"
+    return None if _is_cached(_dispatcher(explore)) else _says("zones")
 
 
 def tests_notice() -> str | None:
     """Announce the compilation of the conformance tests of `check`."""
     from bbfalsify.engines.checking.conformance.suites import enter_apart
 
-    if _is_cached(enter_apart):
-        return None
-    return f"compiling the conformance tests once (about {_TESTS_S} s); later checks start at once"
+    return None if _is_cached(enter_apart) else _says("the conformance tests", _TESTS_S, later="checks")
+
+
+def _says(what: str, seconds: int = _KERNEL_S, *, later: str = "runs") -> str:
+    return f"compiling {what} once (about {seconds} s); later {later} start at once"
 
 
 def is_compiled() -> bool:
@@ -118,4 +113,4 @@ def _prepare(entry_point: Any) -> None:
 def _stamp() -> Path:
     """Return an empty file in the cache, named after the sources from which the cache was made."""
     folder = Path(_dispatcher(ret_batch)._cache.cache_path)
-    return folder / f"bbfalsify-{source_digest()[:16]}.compiled"
+    return folder / f"bbfalsify-{build_digest()[:16]}.compiled"

@@ -143,7 +143,8 @@ def splitting_estimate(passes: Passes, *, method: str, confidence: float = 0.95)
         high = _limits(replace(passes, hits=hits, unknown=None), confidence)[1]
         how += f", {sum(passes.unknown)} traces could not be judged"
     value = float(passes.values.mean()) if passes.total_hits else _half_a_hit(passes, high, confidence)
-    return Estimate(value, low, high, confidence, f"{method}, {how}", passes.total_traces)
+    none_seen = bool(passes.total_traces) and not passes.total_hits
+    return Estimate(value, low, high, confidence, f"{method}, {how}", passes.total_traces, none_seen)
 
 
 def _half_a_hit(passes: Passes, high: float, confidence: float) -> float:
@@ -207,6 +208,7 @@ def total_estimate(items: Sequence[Passes], *, method: str, confidence: float = 
         confidence,
         f"{method}, {how}" if met else f"{method}, {NONE_SEEN}: {how}",
         sum(p.total_traces for p in items),
+        none_seen=not met,
     )
 
 
@@ -255,4 +257,4 @@ def levels_estimate(
     )
     if not met:
         value = max(_half_a_hit(p, high, confidence) for p in reached)
-    return Estimate(value, max(0.0, min(value, low)), high, confidence, f"{method}, {how}", n)
+    return Estimate(value, max(0.0, min(value, low)), high, confidence, f"{method}, {how}", n, none_seen=not met)

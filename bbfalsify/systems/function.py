@@ -155,17 +155,10 @@ def system(
     `step`: outputs change only at multiples of it and at events, so that they need not be sampled more densely.
     `parameters`: keyword arguments with their defaults (or a `ParameterInfo` each), one value per simulation.
     """
-
     return partial(
-        FunctionSystem,
-        inputs=inputs,
-        outputs=outputs,
-        name=name,
-        capabilities=capabilities,
-        batch=batch,
-        step=step,
+        FunctionSystem, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities, batch=batch, step=step,
         parameters=parameters,
-    )
+    )  # fmt: skip
 
 
 def _find(module: str, name: str) -> FunctionSystem:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.foreign_files import is_file, is_folder
+from bbfalsify.core.foreign_files import closest_file, is_file, is_folder
 from bbfalsify.modelling.formats.model_files import files_of
 from bbfalsify.systems.programs.launching import split_command
 from bbfalsify.systems.reference_settings import ReferenceSettings, split_reference
@@ -151,6 +151,5 @@ def _not_found(text: str, base: Path, known: set[str]) -> Problem:
 def _file_reference(text: str, file: Path, attribute: str | None) -> Reference:
     if is_file(file):
         return Reference(text, file=file.resolve(), attribute=attribute)
-    others = {p.name for p in file.parent.glob(f"*{file.suffix}")} if is_folder(file.parent) else set()
-    closest = unknown_name("file", file.name, others).closest
+    closest = closest_file(file)
     raise UserError(Problem(f"there is no file {file.name} for the system '{text}'.", file=str(file), closest=closest))

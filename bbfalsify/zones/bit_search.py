@@ -8,9 +8,8 @@ import numpy as np
 
 from bbfalsify.zones import bit_states as kernel
 from bbfalsify.zones import layout as at
-from bbfalsify.zones import passed_list as listed
 from bbfalsify.zones.explorer import AT_ONCE, Explored, Outcome
-from bbfalsify.zones.workspace import Workspace
+from bbfalsify.zones.workspace import Workspace, counter
 from bbfalsify.zones.zone_tables import ZoneTables
 
 
@@ -24,34 +23,17 @@ class BitSearch:
         self.stack = np.zeros(
             (max(2, int(most_bytes) // (8 * (self._words + kernel.EXTRA))), self._words + kernel.EXTRA), np.int32
         )
-        self.progress = np.zeros(listed.P_SIZE, np.int64)
-        self.progress[listed.P_RANDOM] = seed & ((1 << 60) - 1)
+        self.progress = np.zeros(at.P_SIZE, np.int64)
+        self.progress[at.P_RANDOM] = seed & ((1 << 60) - 1)
         self._begun = False
 
     # --- figures ---
 
-    @property
-    def visited(self) -> int:
-        """States whose successors were computed."""
-        return int(self.progress[kernel.B_VISITED])
-
-    @property
-    def transitions(self) -> int:
-        return int(self.progress[kernel.B_TRANSITIONS])
-
-    @property
-    def depth(self) -> int:
-        return int(self.progress[kernel.B_DEPTH])
-
-    @property
-    def left(self) -> int:
-        """States on the stack."""
-        return int(self.progress[kernel.B_STACK])
-
-    @property
-    def left_out(self) -> int:
-        """Successors that found no place on the stack."""
-        return int(self.progress[kernel.B_LEFT_OUT])
+    visited = counter(kernel.B_VISITED)
+    transitions = counter(kernel.B_TRANSITIONS)
+    depth = counter(kernel.B_DEPTH)
+    left = counter(kernel.B_STACK, "States on the stack.")
+    left_out = counter(kernel.B_LEFT_OUT, "Successors that found no place on the stack.")
 
     @property
     def missed(self) -> float:
@@ -66,20 +48,20 @@ class BitSearch:
 
     def run(self, go_on: Callable[[BitSearch], bool] = lambda search: True) -> Explored:
         """Search until a target is met, nothing is left (which proves nothing), or `go_on` says no."""
-        outcome = kernel.PAUSED
+        outcome = at.PAUSED
         if not self._begun:
             self._begun = True
             if not self.space.begin():
                 return Explored(Outcome.ALL)
             outcome = int(kernel.begin_bits(*self.space.arrays, self.stack, self.bits, self.progress))
-        while outcome in (kernel.PAUSED, kernel.DONE):
+        while outcome in (at.PAUSED, at.DONE):
             outcome = int(kernel.explore_bits(*self.space.arrays, self.stack, self.bits, self.progress, AT_ONCE))
             if outcome == at.NO_ROOM:
                 self.space.grow()
-                outcome = kernel.PAUSED
-            elif outcome == kernel.DONE:
+                outcome = at.PAUSED
+            elif outcome == at.DONE:
                 return Explored(Outcome.ALL)
-            elif outcome == kernel.PAUSED and not go_on(self):
+            elif outcome == at.PAUSED and not go_on(self):
                 return Explored(Outcome.STOPPED)
         if outcome < 0:
             raise self.space.problem(outcome)

@@ -14,14 +14,12 @@ When the stack is full, successors are left out and counted.
 from __future__ import annotations
 
 from bbfalsify.kernel.exploration import mixed
-from bbfalsify.kernel.layout import S_ERROR
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.zones.layout import *
 from bbfalsify.zones.successors import list_successors
 from bbfalsify.zones.target_zones import ends_here, meets
 from bbfalsify.zones.waiting_list import shuffled_choice
 
-DONE, PAUSED, MET = 0, 1, 2
 HASHES = 3
 EXTRA = 3
 """Words of a line of the stack behind row and matrix."""

@@ -2,24 +2,6 @@
 
 from __future__ import annotations
 
-from bbfalsify.kernel.layout import (
-    E_CHANNEL,
-    E_PROCESS,
-    E_SOURCE,
-    EDGE_WIDTH,
-    H_BROADCAST_TABLE,
-    H_EDGE_TABLE,
-    H_LOCATION_TABLE,
-    H_S_LOCATIONS,
-    L_EDGES,
-    L_FLAGS,
-    L_INPUTS,
-    L_OUTPUTS,
-    LOCATION_COMMITTED,
-    LOCATION_WIDTH,
-    S_COMMITTED,
-    S_ERROR,
-)
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, data_holds
 from bbfalsify.zones.dbm import copied

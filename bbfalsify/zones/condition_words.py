@@ -77,9 +77,9 @@ class ConditionWords:
         negated = isinstance(bound, ex.Unary) and bound.operator == "-"
         read = bound.operand if isinstance(bound, ex.Unary) and negated else bound
         if isinstance(bound, Constant):
-            source = [at.BOUND_CONSTANT, int(Fraction(bound.value) * self._scale)]
+            source = [at.FROM_CONSTANT, int(Fraction(bound.value) * self._scale)]
         elif isinstance(read, ex.Read) and read.index is None and read.kind is Kind.INT:
-            source = [at.BOUND_NEGATED_SLOT if negated else at.BOUND_SLOT, read.slot]
+            source = [at.FROM_NEGATED_SLOT if negated else at.FROM_SLOT, read.slot]
         else:
-            source = [at.BOUND_CODE, self.compiler.number(bound, what)]
+            source = [at.FROM_CODE, self.compiler.number(bound, what)]
         return [*clock(atom.left), *clock(atom.right), *source, int(atom.strict)]

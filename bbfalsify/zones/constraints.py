@@ -3,23 +3,6 @@
 from __future__ import annotations
 
 from bbfalsify.kernel.bytecode import compared, execute
-from bbfalsify.kernel.layout import (
-    CLOCKS,
-    H_FIRST_LOCATION,
-    H_LOCATION_TABLE,
-    H_PROCESSES,
-    H_S_LOCATIONS,
-    H_X_STACK,
-    INTEGERS,
-    L_FLAGS,
-    LOCATION_COMMITTED,
-    LOCATION_URGENT,
-    LOCATION_WIDTH,
-    MODE_FROZEN,
-    S_COMMITTED,
-    S_ERROR,
-    S_URGENT,
-)
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.dbm import INFINITE, LARGEST, constrain
 from bbfalsify.zones.layout import *
@@ -94,13 +77,13 @@ def clock_named(T, F, S, X, R, Z, clock, code, size):
 @compiled
 def bound_of(T, F, S, X, R, Z, atom):
     """Return the bound of an atom in the current state; a number beyond INFINITE if it is not representable."""
-    source = Z[atom + A_SOURCE]
-    value = int(Z[atom + A_VALUE])
-    if source == BOUND_SLOT:
+    source = Z[atom + ZA_SOURCE]
+    value = int(Z[atom + ZA_VALUE])
+    if source == FROM_SLOT:
         value = S[INTEGERS + value] * Z[Z_SCALE]
-    elif source == BOUND_NEGATED_SLOT:
+    elif source == FROM_NEGATED_SLOT:
         value = -S[INTEGERS + value] * Z[Z_SCALE]
-    elif source == BOUND_CODE:
+    elif source == FROM_CODE:
         execute(T, F, S, X, R, value, MODE_FROZEN, 0.0)
         scaled = X[T[H_X_STACK]] * Z[Z_SCALE]
         value = int(scaled) if abs(scaled) < 1e15 else 1 << 50
@@ -108,7 +91,7 @@ def bound_of(T, F, S, X, R, Z, atom):
             value = 1 << 50
     if value > LARGEST or value < -LARGEST:
         return 4 * INFINITE
-    return 2 * value + (0 if Z[atom + A_STRICT] else 1)
+    return 2 * value + (0 if Z[atom + ZA_STRICT] else 1)
 
 
 @compiled
@@ -116,8 +99,8 @@ def list_atoms(T, F, S, X, R, Z, W, case, first):
     """Append the atoms of a case to the list at W[first:]: (left, right, bound); return the new end, or a problem."""
     for k in range(Z[case + CASE_ATOM_COUNT]):
         atom = Z[case + CASE_ATOMS] + ZONE_ATOM_WIDTH * k
-        left = clock_named(T, F, S, X, R, Z, Z[atom + A_LEFT], Z[atom + A_LEFT_CODE], Z[atom + A_LEFT_SIZE])
-        right = clock_named(T, F, S, X, R, Z, Z[atom + A_RIGHT], Z[atom + A_RIGHT_CODE], Z[atom + A_RIGHT_SIZE])
+        left = clock_named(T, F, S, X, R, Z, Z[atom + ZA_LEFT], Z[atom + ZA_LEFT_CODE], Z[atom + ZA_LEFT_SIZE])
+        right = clock_named(T, F, S, X, R, Z, Z[atom + ZA_RIGHT], Z[atom + ZA_RIGHT_CODE], Z[atom + ZA_RIGHT_SIZE])
         if S[S_ERROR] != 0:
             return FAILED
         if left < 0 or right < 0:

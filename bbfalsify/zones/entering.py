@@ -6,30 +6,6 @@ Updates run on marked clocks, which tells what each clock becomes; the zone foll
 from __future__ import annotations
 
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.layout import (
-    CLOCKS,
-    E_ENTRY,
-    E_KIND,
-    E_PARTNER_COUNT,
-    E_PARTNERS,
-    E_PROCESS,
-    E_SOURCE,
-    EDGE_WIDTH,
-    ENTRY_FREE,
-    H_EDGE_TABLE,
-    H_PROCESSES,
-    H_S_LOCATIONS,
-    H_URGENT_EDGES,
-    H_URGENT_PLACE_COUNT,
-    H_URGENT_PLACES,
-    H_X_STACK,
-    KIND_BROADCAST_SEND,
-    MODE_FROZEN,
-    PLACE_WIDTH,
-    S_COMMITTED,
-    S_ERROR,
-    S_URGENT,
-)
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, constrain_by_list, data_holds, list_invariants, store_row
 from bbfalsify.zones.dbm import LARGEST, assigned, constrain, copied, extrapolate, fits, let_pass, let_some_pass

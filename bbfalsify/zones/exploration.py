@@ -5,7 +5,6 @@ All arrays belong to the caller; when one is full, `explore` returns NO_ROOM and
 
 from __future__ import annotations
 
-from bbfalsify.kernel.layout import S_ERROR
 from bbfalsify.kernel.numba_types import compiled, entry_point
 from bbfalsify.zones.constraints import (
     constrain_by_case,
@@ -18,43 +17,10 @@ from bbfalsify.zones.constraints import (
 from bbfalsify.zones.dbm import copied
 from bbfalsify.zones.entering import keep, settle
 from bbfalsify.zones.layout import *
-from bbfalsify.zones.passed_list import (
-    COVERED,
-    EQUALITY,
-    EXPANDED,
-    N_FLAGS,
-    NEVER,
-    P_KIND,
-    P_LATEST,
-    P_LINKS,
-    P_MATRICES,
-    P_MET,
-    P_NEXT,
-    P_NODES,
-    P_ROWS,
-    P_TRANSITIONS,
-    P_VISITED,
-    add_node,
-    fetch_node,
-    fill_rows,
-    find_or_cover,
-    number_of_row,
-)
+from bbfalsify.zones.passed_list import add_node, fetch_node, fill_rows, find_or_cover, number_of_row
 from bbfalsify.zones.successors import list_successors
 from bbfalsify.zones.target_zones import ending_zone, ends_here, meets, run_lasts
-from bbfalsify.zones.waiting_list import (
-    BREADTH,
-    DEPTH,
-    EARLIEST,
-    RANDOM_DEPTH,
-    add_waiting,
-    earliest,
-    next_node,
-    order_added,
-    remove_next,
-)
-
-DONE, PAUSED, MET = 0, 1, 2
+from bbfalsify.zones.waiting_list import add_waiting, earliest, next_node, order_added, remove_next
 
 
 @entry_point

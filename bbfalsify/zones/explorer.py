@@ -15,9 +15,8 @@ import numpy as np
 
 from bbfalsify.zones import exploration as kernel
 from bbfalsify.zones import layout as at
-from bbfalsify.zones import passed_list as listed
-from bbfalsify.zones import waiting_list as orders
-from bbfalsify.zones.workspace import Workspace, ZoneProblem
+from bbfalsify.zones.passed_list import fill_rows
+from bbfalsify.zones.workspace import Workspace, ZoneProblem, counter
 from bbfalsify.zones.zone_tables import ZoneTables
 
 AT_ONCE = 4096
@@ -42,12 +41,7 @@ class Order(StrEnum):
     """Least time first; the target that is met is one with the least time of all."""
 
 
-_ORDERS = {
-    Order.BREADTH: orders.BREADTH,
-    Order.DEPTH: orders.DEPTH,
-    Order.RANDOM_DEPTH: orders.RANDOM_DEPTH,
-    Order.EARLIEST: orders.EARLIEST,
-}
+_ORDERS = dict(zip(Order, (at.BREADTH, at.DEPTH, at.RANDOM_DEPTH, at.EARLIEST), strict=True))
 
 
 @dataclass(frozen=True)
@@ -75,14 +69,14 @@ class Explorer:
         """With `equality`, states are merged with equal ones, not covered by larger ones; a state in which a run may
         last is a target then, and `links` are the transitions."""
         self.tables, self.order, self.most_bytes, self.targets = tables, order, most_bytes, targets
-        self.merging = listed.EQUALITY if equality else listed.INCLUSION
+        self.merging = at.EQUALITY if equality else at.INCLUSION
         self.space = Workspace.of(tables)
-        self.progress = np.zeros(listed.P_SIZE, np.int64)
-        self.progress[listed.P_FREE], self.progress[listed.P_RANDOM] = -1, seed & ((1 << 60) - 1)
-        self.progress[listed.P_LATEST] = listed.NEVER
+        self.progress = np.zeros(at.P_SIZE, np.int64)
+        self.progress[at.P_FREE], self.progress[at.P_RANDOM] = -1, seed & ((1 << 60) - 1)
+        self.progress[at.P_LATEST] = at.NEVER
         size, width = tables.size**2, int(tables.Z[at.Z_WIDTH]) + 1
         first = int(min(_FIRST, most_bytes // bytes_of_state(tables)))
-        self.nodes = np.zeros((first, listed.NODE_WIDTH), np.int32)
+        self.nodes = np.zeros((first, at.NODE_WIDTH), np.int32)
         self.rows = np.zeros((first, width), np.int32)
         self.matrices = np.zeros((first, size), np.int32)
         self.waiting = np.zeros(2 * first, np.int32)
@@ -92,48 +86,27 @@ class Explorer:
 
     # --- figures ---
 
-    @property
-    def visited(self) -> int:
-        """States whose successors were computed."""
-        return int(self.progress[listed.P_VISITED])
+    visited = counter(at.P_VISITED, "States whose successors were computed.")
+    count = counter(at.P_NODES, "Nodes made so far, covered ones included.")
+    transitions = counter(at.P_TRANSITIONS)
+    depth = counter(at.P_DEPTH)
+    node_met = counter(at.P_MET, "The node that met the target, or at which a problem was met.")
+    lasts = counter(at.P_KIND, "How a run lasts at that node: LASTS_WAITING or LASTS_STUCK.")
 
     @property
     def stored(self) -> int:
         """States that are kept: those that no other covers."""
-        return int(self.progress[listed.P_NODES] - self.progress[listed.P_COVERED])
-
-    @property
-    def count(self) -> int:
-        """Nodes made so far, covered ones included."""
-        return int(self.progress[listed.P_NODES])
-
-    @property
-    def transitions(self) -> int:
-        return int(self.progress[listed.P_TRANSITIONS])
+        return self.count - int(self.progress[at.P_COVERED])
 
     @property
     def left(self) -> int:
         """States that wait for being expanded."""
-        place = int(self.progress[listed.P_NEXT])
-        return int(self.progress[listed.P_NODES]) - place if self.order is Order.BREADTH else place
-
-    @property
-    def node_met(self) -> int:
-        """The node that met the target, or at which a problem was met."""
-        return int(self.progress[listed.P_MET])
-
-    @property
-    def lasts(self) -> int:
-        """How a run lasts at that node: LASTS_WAITING or LASTS_STUCK."""
-        return int(self.progress[listed.P_KIND])
+        place = int(self.progress[at.P_NEXT])
+        return self.count - place if self.order is Order.BREADTH else place
 
     def edges(self) -> np.ndarray:
         """Rows (node, node, number of the successor)."""
-        return self.links[: int(self.progress[listed.P_LINKS])].copy()  # the array may move
-
-    @property
-    def depth(self) -> int:
-        return int(self.progress[listed.P_DEPTH])
+        return self.links[: int(self.progress[at.P_LINKS])].copy()  # the array may move
 
     @property
     def bytes(self) -> int:
@@ -142,7 +115,7 @@ class Explorer:
     @property
     def used_bytes(self) -> int:
         """Bytes of the states themselves, without room for more."""
-        nodes, rows, matrices = (int(self.progress[i]) for i in (listed.P_NODES, listed.P_ROWS, listed.P_MATRICES))
+        nodes, rows, matrices = (int(self.progress[i]) for i in (at.P_NODES, at.P_ROWS, at.P_MATRICES))
         return nodes * self.nodes[0].nbytes + rows * (self.rows[0].nbytes + 32) + matrices * self.matrices[0].nbytes
 
     # --- the search ---
@@ -158,7 +131,7 @@ class Explorer:
         outcome = int(kernel.add_state(*self._arrays, self.progress, *how))
         if outcome < 0:
             raise self.space.problem(outcome)
-        return outcome == kernel.MET
+        return outcome == at.MET
 
     def run(self, go_on: Callable[[Explorer], bool] = lambda explorer: True) -> Explored:
         """Explore until a target is met, nothing is left, memory is used up, or `go_on` says no."""
@@ -175,9 +148,9 @@ class Explorer:
                 continue
             if outcome < 0:
                 raise ZoneProblem(f"{self.space.problem(outcome)}")
-            if outcome == kernel.DONE:
+            if outcome == at.DONE:
                 return Explored(Outcome.ALL)
-            if outcome == kernel.MET:
+            if outcome == at.MET:
                 return Explored(Outcome.MET, self.path(self.node_met))
             if not go_on(self):
                 return Explored(Outcome.STOPPED, self._best())
@@ -185,44 +158,44 @@ class Explorer:
 
     def _best(self) -> tuple[int, ...] | None:
         """In the order of time: the path to the earliest target so far."""
-        return self.path(self.node_met) if self.progress[listed.P_LATEST] < listed.NEVER else None
+        return self.path(self.node_met) if self.progress[at.P_LATEST] < at.NEVER else None
 
     def path(self, node: int) -> tuple[int, ...]:
         """Numbers of the successors from the first state to a node."""
         choices = []
-        while self.nodes[node, listed.N_PARENT] >= 0:
-            choices.append(int(self.nodes[node, listed.N_CHOICE]))
-            node = int(self.nodes[node, listed.N_PARENT])
+        while self.nodes[node, at.N_PARENT] >= 0:
+            choices.append(int(self.nodes[node, at.N_CHOICE]))
+            node = int(self.nodes[node, at.N_PARENT])
         return tuple(reversed(choices))
 
     def root(self, node: int) -> int:
         """The node without parent from which a node was reached."""
-        while self.nodes[node, listed.N_PARENT] >= 0:
-            node = int(self.nodes[node, listed.N_PARENT])
+        while self.nodes[node, at.N_PARENT] >= 0:
+            node = int(self.nodes[node, at.N_PARENT])
         return node
 
     def state(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """Row and matrix of a node that is not covered."""
         n, record = self.tables.size, self.nodes[node]
-        return self.rows[record[listed.N_ROW], :-1].copy(), self.matrices[record[listed.N_MATRIX]].reshape(n, n).copy()
+        return self.rows[record[at.N_ROW], :-1].copy(), self.matrices[record[at.N_MATRIX]].reshape(n, n).copy()
 
     def kept(self) -> list[int]:
         """The nodes that no other covers."""
-        flags = self.nodes[: self.count, listed.N_FLAGS]
-        return [int(node) for node in np.flatnonzero((flags & listed.COVERED) == 0)]
+        flags = self.nodes[: self.count, at.N_FLAGS]
+        return [int(node) for node in np.flatnonzero((flags & at.COVERED) == 0)]
 
     def _make_room(self, count: int) -> bool:
         """Make room for more; return False if memory does not suffice."""
         used = self.progress
         wanted = []
         for array, place in (
-            (self.nodes, listed.P_NODES), (self.rows, listed.P_ROWS), (self.matrices, listed.P_MATRICES),
+            (self.nodes, at.P_NODES), (self.rows, at.P_ROWS), (self.matrices, at.P_MATRICES),
         ):  # fmt: skip
             wanted.append(len(array) if used[place] + count < len(array) else _grown(len(array), count))
         waiting, links = len(self.waiting), len(self.links)
-        if self.merging == listed.EQUALITY and used[listed.P_LINKS] + count >= links:
+        if self.merging == at.EQUALITY and used[at.P_LINKS] + count >= links:
             links = _grown(links, count)
-        if self.order is not Order.BREADTH and 2 * (used[listed.P_NEXT] + count) >= waiting:  # a heap has pairs
+        if self.order is not Order.BREADTH and 2 * (used[at.P_NEXT] + count) >= waiting:  # a heap has pairs
             waiting = _grown(waiting, 2 * count)
         grown = wanted[0] * self.nodes[0].nbytes + wanted[1] * self.rows[0].nbytes + 4 * waiting + 12 * links
         if grown + wanted[2] * self.matrices[0].nbytes + 32 * wanted[1] > self.most_bytes:
@@ -238,7 +211,7 @@ class Explorer:
         if 2 * len(self.rows) > len(self.table):
             self.table = np.zeros(0, np.int64)  # the smaller one gives way first
             self.table = np.zeros(4 * len(self.rows), np.int64)
-            listed.fill_rows(self.tables.Z, self.space.found, self.rows, self.table, self.progress)
+            fill_rows(self.tables.Z, self.space.found, self.rows, self.table, self.progress)
         if count > 1 and not any(changed):
             self.space.grow()  # the room for successors was too small
         return True
@@ -246,7 +219,7 @@ class Explorer:
 
 def bytes_of_state(tables: ZoneTables) -> int:
     """Bytes of a symbolic state with everything that is kept beside it."""
-    return 4 * (tables.size**2 + int(tables.Z[at.Z_WIDTH]) + 1 + listed.NODE_WIDTH + 2 + 8 + 3)
+    return 4 * (tables.size**2 + int(tables.Z[at.Z_WIDTH]) + 1 + at.NODE_WIDTH + 2 + 8 + 3)
 
 
 def _grown(length: int, count: int) -> int:

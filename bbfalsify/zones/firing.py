@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from bbfalsify.kernel.bytecode import fail
 from bbfalsify.kernel.firing import apply_moves, weight_of
-from bbfalsify.kernel.layout import (
-    B_WEIGHT,
-    BRANCH_WIDTH,
-    E_BRANCH_COUNT,
-    E_BRANCHES,
-    EDGE_WIDTH,
-    ERROR_WEIGHT,
-    H_EDGE_TABLE,
-    H_PROCESSES,
-    H_S_MOVES,
-    S_ERROR,
-)
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import load_row
 from bbfalsify.zones.entering import enter, require_entry

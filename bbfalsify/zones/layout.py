@@ -5,10 +5,13 @@
     W  int64    work space: values of clocks after an update, bounds, choices
     found       successors, one record after the other
 
-A *row* is the discrete part of a state: locations, then the integers that something writes.
+A *row* is the discrete part of a state: locations, then the integers that something writes.  The places in the arrays
+of the kernel come with them.
 """
 
 from __future__ import annotations
+
+from bbfalsify.kernel.layout import *
 
 # --- header of Z -----------------------------------------------------------------------------------------------------
 (
@@ -57,9 +60,10 @@ RATE_ZERO, RATE_ONE = -1, -2
 # --- conditions: [number of cases, cases …] ---------------------------------------------------------------------------
 (CASE_INTEGERS, CASE_INTEGER_COUNT, CASE_CODE, CASE_ATOMS, CASE_ATOM_COUNT, CASE_WIDTH) = range(6)
 (I_SLOT, I_OPERATOR, I_VALUE, INTEGER_WIDTH) = range(4)
-(A_LEFT, A_LEFT_CODE, A_LEFT_SIZE, A_RIGHT, A_RIGHT_CODE, A_RIGHT_SIZE, A_SOURCE, A_VALUE, A_STRICT,
+(ZA_LEFT, ZA_LEFT_CODE, ZA_LEFT_SIZE, ZA_RIGHT, ZA_RIGHT_CODE, ZA_RIGHT_SIZE, ZA_SOURCE, ZA_VALUE, ZA_STRICT,
  ZONE_ATOM_WIDTH) = range(10)  # fmt: skip
-BOUND_CONSTANT, BOUND_SLOT, BOUND_NEGATED_SLOT, BOUND_CODE = range(4)
+FROM_CONSTANT, FROM_SLOT, FROM_NEGATED_SLOT, FROM_CODE = range(4)
+"""Sources of the value of a bound."""
 
 # --- matrices in D ---------------------------------------------------------------------------------------------------
 (M_STATE, M_CELL, M_FIRED, M_NEXT, M_SPARE, M_PIECES) = range(6)
@@ -72,3 +76,33 @@ BOUND_CONSTANT, BOUND_SLOT, BOUND_NEGATED_SLOT, BOUND_CODE = range(4)
 
 MARK = float(1 << 34)
 """While updates run, clock i has the value i · MARK: what they assign tells which clock was copied."""
+
+# --- the passed list: lines of nodes, counters of progress ------------------------------------------------------------
+(N_ROW, N_PARENT, N_CHOICE, N_NEXT, N_MATRIX, N_DEPTH, N_FLAGS, NODE_WIDTH) = range(8)
+COVERED, EXPANDED = 1, 2
+"""Flags of nodes: covered by a larger one; successors are known."""
+
+(
+    P_NODES,
+    P_ROWS,
+    P_MATRICES,
+    P_FREE,  # first free matrix, −1 for none; stored[free, 0] is the next
+    P_NEXT,  # breadth first: the next node; depth first: size of the stack in `waiting`
+    P_VISITED,
+    P_TRANSITIONS,
+    P_COVERED,
+    P_DEPTH,
+    P_MET,  # node that met the target
+    P_KIND,  # how a run lasts there: LASTS_WAITING, LASTS_STUCK
+    P_LINKS,
+    P_RANDOM,
+    P_LATEST,  # in the order of time: key of the earliest target so far, or NEVER
+    P_SIZE,
+) = range(15)
+NEVER = 1 << 40
+
+INCLUSION, EQUALITY = 0, 1
+
+# --- waiting nodes, and how an exploration ended ----------------------------------------------------------------------
+BREADTH, DEPTH, RANDOM_DEPTH, EARLIEST = range(4)
+DONE, PAUSED, MET = range(3)

@@ -14,31 +14,6 @@ from bbfalsify.kernel.exploration import mixed
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.zones.layout import *
 
-(N_ROW, N_PARENT, N_CHOICE, N_NEXT, N_MATRIX, N_DEPTH, N_FLAGS, NODE_WIDTH) = range(8)
-COVERED, EXPANDED = 1, 2
-"""Flags of nodes: covered by a larger one; successors are known."""
-
-(
-    P_NODES,
-    P_ROWS,
-    P_MATRICES,
-    P_FREE,  # first free matrix, −1 for none; stored[free, 0] is the next
-    P_NEXT,  # breadth first: the next node; depth first: size of the stack in `waiting`
-    P_VISITED,
-    P_TRANSITIONS,
-    P_COVERED,
-    P_DEPTH,
-    P_MET,  # node that met the target
-    P_KIND,  # how a run lasts there: LASTS_WAITING, LASTS_STUCK
-    P_LINKS,
-    P_RANDOM,
-    P_LATEST,  # in the order of time: key of the earliest target so far, or NEVER
-    P_SIZE,
-) = range(15)
-NEVER = 1 << 40
-
-INCLUSION, EQUALITY = 0, 1
-
 
 @inlined
 def row_hash(Z, found, place):

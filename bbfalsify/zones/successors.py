@@ -10,27 +10,6 @@ receiving edges) can fire where every outcome can be entered.
 
 from __future__ import annotations
 
-from bbfalsify.kernel.layout import (
-    E_KIND,
-    E_PARTNER_COUNT,
-    E_PARTNERS,
-    E_PROCESS,
-    E_SOURCE,
-    EDGE_WIDTH,
-    H_EDGE_TABLE,
-    H_LOCATION_TABLE,
-    H_PROCESSES,
-    H_S_LOCATIONS,
-    KIND_BROADCAST_SEND,
-    KIND_INTERNAL,
-    L_EDGES,
-    L_FLAGS,
-    L_OUTPUTS,
-    LOCATION_COMMITTED,
-    LOCATION_WIDTH,
-    S_COMMITTED,
-    S_ERROR,
-)
 from bbfalsify.kernel.numba_types import compiled
 from bbfalsify.zones.broadcasts import fire_broadcast
 from bbfalsify.zones.constraints import constrain_by_case, data_holds, load_row

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bbfalsify.kernel.layout import S_ERROR
-from bbfalsify.kernel.numba_types import compiled
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, data_holds, list_invariants, load_row
 from bbfalsify.zones.dbm import INFINITE, before, constrain, copied, subtract, tighten
 from bbfalsify.zones.entering import time_may_pass
@@ -71,15 +70,22 @@ def list_living(T, F, S, X, R, Z, D, W, found, count):
     return living
 
 
+@inlined
+def begin_pieces(Z, D, found):
+    """Make the zone of the first record the only piece; return the places of the pieces and of the next ones."""
+    size = Z[Z_CLOCKS] * Z[Z_CLOCKS]
+    here = (M_PIECES + Z[Z_PIECES]) * size
+    for k in range(size):
+        D[here + k] = found[Z[Z_WIDTH] + k]
+    return here, here + Z[Z_PIECES] * size
+
+
 @compiled
 def list_dead(Z, D, found, living):
     """Write the states of the first record outside the `living` matrices; return (place, number) of disjoint pieces."""
     n = int(Z[Z_CLOCKS])
     size = n * n
-    here = (M_PIECES + Z[Z_PIECES]) * size
-    there = (M_PIECES + 2 * Z[Z_PIECES]) * size
-    for k in range(size):
-        D[here + k] = found[Z[Z_WIDTH] + k]
+    here, there = begin_pieces(Z, D, found)
     count = 1
     for k in range(living):
         count = subtract(D, (M_PIECES + k) * size, n, here, count, M_SPARE * size, there, Z[Z_PIECES])
@@ -146,10 +152,7 @@ def stuck_at(Z, D, found, count, i, limit):
     """
     n = int(Z[Z_CLOCKS])
     size = n * n
-    here = (M_PIECES + Z[Z_PIECES]) * size
-    there = (M_PIECES + 2 * Z[Z_PIECES]) * size
-    for k in range(size):
-        D[here + k] = found[Z[Z_WIDTH] + k]
+    here, there = begin_pieces(Z, D, found)
     strict = i > 0 and limit & 1 == 0
     if strict and not move_to_limit(D, here, n):
         return 0

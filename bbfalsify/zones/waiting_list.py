@@ -11,9 +11,6 @@ from __future__ import annotations
 
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.layout import *
-from bbfalsify.zones.passed_list import P_NEXT, P_NODES, P_RANDOM
-
-BREADTH, DEPTH, RANDOM_DEPTH, EARLIEST = 0, 1, 2, 3
 
 
 @inlined

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bbfalsify.core.errors import BBFalsifyError
-from bbfalsify.kernel import layout as kernel
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.zones import exploration
 from bbfalsify.zones import layout as at
@@ -26,6 +25,11 @@ _WHY = {
     at.BAD_RATE: "a clock has a rate other than 0 and 1; 'bbfalsify reach' searches such models by random walks",
     at.WIDE_BOUND: "the bounds of a zone, which is kept exact because two clocks are compared, leave 32 bits",
 }
+
+
+def counter(place: int, meaning: str | None = None) -> Any:
+    """Make a property: the number at this place of the `progress` of a search."""
+    return property(lambda search: int(search.progress[place]), doc=meaning)
 
 
 class ZoneProblem(BBFalsifyError):
@@ -62,11 +66,11 @@ class Workspace:
     def of(cls, tables: ZoneTables) -> Workspace:
         walker, Z, n = Walker.of(tables.model), tables.Z, tables.size
         S, X, T, network = walker.S, walker.X, tables.model.T, tables.network
-        S[kernel.S_INTEGER_BASE], S[kernel.S_CLOCK_BASE] = kernel.INTEGERS, kernel.CLOCKS
-        S[kernel.S_LOCATION_BASE] = T[kernel.H_S_LOCATIONS]
-        S[kernel.INTEGERS : kernel.INTEGERS + network.integer_count] = network.initial_integers()
+        S[at.S_INTEGER_BASE], S[at.S_CLOCK_BASE] = at.INTEGERS, at.CLOCKS
+        S[at.S_LOCATION_BASE] = T[at.H_S_LOCATIONS]
+        S[at.INTEGERS : at.INTEGERS + network.integer_count] = network.initial_integers()
         for slot, value in enumerate(network.initial_reals()):
-            X[kernel.CLOCKS + 3 * slot] = float(value)
+            X[at.CLOCKS + 3 * slot] = float(value)
         pieces = 3 * int(Z[at.Z_PIECES]) if Z[at.Z_DEADLOCKS] or Z[at.Z_KEPT] >= 0 else 0
         D = np.zeros((at.M_PIECES + pieces + 1) * n * n, np.int32)
         return cls(tables, walker, D, np.zeros(tables.work, np.int64), np.zeros(int(Z[at.Z_RECORD]) * 32, np.int32))

@@ -24,11 +24,10 @@ from aalpy.oracles import WMethodEqOracle
 from bbfalsify.automata.equivalence import difference, minimise
 from bbfalsify.automata.mealy import MealyMachine, parse_dot, read_dot
 from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
-from bbfalsify.automata.words import run_many
 from bbfalsify.engines.checking.conformance import METHODS, test_batches
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # what finds differences is that of the tests
-from tests.support.machines import first_difference  # noqa: E402
+from tests.support.machines import add_many, first_difference, run_many  # noqa: E402
 
 MACHINES = ("TCP_Linux_Client", "DropBear", "TCP_Windows8_Server", "BitVise")
 
@@ -112,7 +111,7 @@ class Tester(Oracle):
             box.words += len(words)
             box.symbols += len(words.symbols)
             self.tested += len(words.symbols)
-            box.tree.add_many(words, outputs, box.machine.outputs)
+            add_many(box.tree, words, outputs, box.machine.outputs)
             wrong = first_difference(hypothesis, words, outputs, box.machine.outputs)
             if wrong is not None:
                 return wrong

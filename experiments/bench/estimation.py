@@ -1,7 +1,5 @@
-"""How good `estimate` is: coverage of its intervals, rare events, and the speed of chains.
+"""How good `estimate` is at rare events, and the speed of chains (`estimate_coverage.py`: do its intervals cover?).
 
-python experiments/bench/estimation.py coverage    5,000 repetitions per method on problems with closed forms
-python experiments/bench/estimation.py tilted      1,000 repetitions of splitting and importance sampling
 python experiments/bench/estimation.py rare        1e-6, 1e-9, 1e-12 by splitting, beside the exact values
 python experiments/bench/estimation.py loop        3.8e-4 to 3.8e-12 of a closed loop with a black box, beside others
                                                    (or with these margins: loop 1e-3 1e-6)
@@ -20,28 +18,14 @@ import numpy as np
 
 from bbfalsify.chains import answer_csl, explore_chain
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.importance import importance_sampling
 from bbfalsify.engines.estimation.path_sampler import PathSampler
-from bbfalsify.engines.estimation.plain_rule import FIXED
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.estimation.splitting import Splitting
-from bbfalsify.engines.estimation.tilted_paths import TiltedPaths
 from bbfalsify.examples.chains import chain_file
 from bbfalsify.modelling import Network, NetworkBuilder, load_network
-from bbfalsify.stats.sequential import Counts, StoppingRule
 
 SHELF = Path(__file__).parents[2] / "profiles"
-REPETITIONS, RUNS, BATCH = 5000, 300, 50
-HEATER = 4.8617e-3
-"""Violations of `always[0:20](T <= 75)` under the heater's profile, in closed form."""
-PROBLEMS = (
-    ("gambler", {}, "Pr[#<=5](<> Gambler.Home)"),
-    ("typist", {}, "P=? [ F<=10 Typist.Open ]"),
-    ("queue", {"room": 5}, "P=? [ F<=20 waiting == room ]"),
-    ("erlang", {}, "P=? [ F<=3 Timer.Done ]"),
-    ("erlang", {}, "P=? [ F<=0.5 Timer.Done ]"),
-)
 
 
 def sampler_of(network: Network, query: str) -> PathSampler:
@@ -51,72 +35,9 @@ def sampler_of(network: Network, query: str) -> PathSampler:
 
 
 def exact_value(network: Network, query: str) -> float:
-    if query.startswith("Pr[#"):
-        return 1 - (5 / 6) ** 5
     value = answer_csl(explore_chain(network), query).value
     assert value is not None
     return value
-
-
-def coverage() -> None:
-    """Print for each problem and method how often the 95 % interval covers, and its mean width."""
-    print("| problem | exact | method | covers % | mean width |\n| --- | --- | --- | --- | --- |")
-    for name, constants, query in PROBLEMS:
-        network = load_network(chain_file(name), constants)
-        exact, sampler = exact_value(network, query), sampler_of(network, query)
-        seeds = SeedTree(1).child("coverage", name, query).words(REPETITIONS * RUNS)
-        met = np.concatenate([
-            sampler.runs(part, sampler.start(), np.zeros(len(part), np.int64)).met
-            for part in np.array_split(seeds, 50)
-        ]).reshape(REPETITIONS, RUNS)  # fmt: skip
-        for method, (limits, _) in FIXED.items():
-            _row(query, exact, method, [limits(int(hits), RUNS, 0.95) for hits in met.sum(axis=1)])
-        _row(query, exact, "sequence, stopped at ± 0.1", [_stopped(rule_of(0.1), row) for row in met])
-    met = heater_violations(SeedTree(1).child("coverage", "heater"), REPETITIONS * RUNS).reshape(REPETITIONS, RUNS)
-    for method, (limits, _) in FIXED.items():
-        _row("heater", HEATER, method, [limits(int(hits), RUNS, 0.95) for hits in met.sum(axis=1)])
-    _row("heater", HEATER, "sequence, stopped at ± 0.02", [_stopped(rule_of(0.02), row) for row in met])
-
-
-def rule_of(epsilon: float) -> StoppingRule:
-    return StoppingRule("sequence", epsilon=epsilon)
-
-
-def heater_violations(seeds: SeedTree, count: int) -> np.ndarray:
-    """Uses of the heater, and whether each exceeds 75 degrees: executed in batches, here."""
-    from bbfalsify.engines.falsification.seeded_uses import SeededUses
-    from bbfalsify.engines.falsification.usage import Usage
-    from bbfalsify.examples.heater.system import heaters
-    from bbfalsify.kernel import compile_network
-    from bbfalsify.modelling import load_profile
-
-    profile = load_profile(SHELF / "heater_user.yaml")
-    usage, found = Usage(profile, compile_network(profile.network), 20.0, 20.0), []
-    for part in np.array_split(seeds.words(count), max(1, count // 2000)):
-        stimuli = [stimulus for stimulus in SeededUses(usage, part).stimuli() if stimulus is not None]
-        found += [float(outputs["T"].max()) > 75.0 for outputs in heaters(stimuli)]
-    return np.array(found)
-
-
-def tilted() -> None:
-    """Print the coverage of splitting and importance sampling."""
-    network = load_network(chain_file("queue"), {"room": 8})
-    query, sampling = "P=? [ F<=20 waiting == room ]", EstimateSettings(method="importance", particles=100)
-    splitting = EstimateSettings(method="splitting", score="waiting", particles=50, passes=10)
-    exact, found = exact_value(network, query), {"splitting": [], "importance": []}
-    sampler = sampler_of(network, query)
-    for number in range(1000):
-        seeds = SeedTree(number)
-        for name, estimate in (
-            ("splitting", Splitting(sampler, splitting, seeds, lambda: True).estimate()),
-            (
-                "importance",
-                importance_sampling(TiltedPaths(sampler, "waiting"), sampling, seeds, lambda: True).estimate(),
-            ),
-        ):
-            found[name].append((estimate.low, estimate.high))
-    for name, intervals in found.items():
-        _row(query, exact, f"{name}, 1,000 repetitions", intervals)
 
 
 def loop() -> None:
@@ -152,21 +73,6 @@ def loop() -> None:
             f"| {exact:.3g} | {found} | {found.value / exact - 1:+.1%} | {row.runs} | {spent:.0f} | "
             f"{plain / row.runs:.2g} | {fifth / row.runs:.2g} |", flush=True,
         )  # fmt: skip
-
-
-def _stopped(rule: StoppingRule, met: np.ndarray) -> tuple[float, float]:
-    """The interval at the first batch at which the rule allows to stop, or at the end."""
-    for trials in range(BATCH, RUNS + 1, BATCH):
-        counts = Counts(int(met[:trials].sum()), trials)
-        if rule.reached(counts):
-            break
-    return rule.interval(counts)
-
-
-def _row(query: str, exact: float, method: str, intervals: list[tuple[float, float]]) -> None:
-    ends = np.array(intervals)
-    covers = np.mean((ends[:, 0] <= exact) & (exact <= ends[:, 1]))
-    print(f"| `{query}` | {exact:.4g} | {method} | {100 * covers:.1f} | {np.mean(ends[:, 1] - ends[:, 0]):.3g} |")
 
 
 def rare() -> None:
@@ -244,6 +150,4 @@ def speed() -> None:
 
 
 if __name__ == "__main__":
-    {"speed": speed, "coverage": coverage, "tilted": tilted, "rare": rare, "loop": loop, "chains": chains}[
-        sys.argv[1]
-    ]()
+    {"speed": speed, "rare": rare, "loop": loop, "chains": chains}[sys.argv[1]]()

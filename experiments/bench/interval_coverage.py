@@ -20,6 +20,7 @@ once; this is compared with the system itself and its monitor first.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -50,7 +51,7 @@ TRUE = {
     "D.6": KEYS[LONGER[:4]] / 4,  # of those who overheat and then switch off, one in four switches on again
     "D.8": KEYS[LONGER[:4]],
 }
-OK, HOLDS = SimulationStatus.OK, Judgement(Verdict.SATISFIED, 1.0, np.inf)
+OK = SimulationStatus.OK
 
 
 class WalksOnly(Usage):
@@ -65,24 +66,27 @@ class ClosedForm:
     """Answers as the heater and its monitor do, for many walks at once: the temperature is monotone within a delay."""
 
     usage: WalksOnly
+    limit: float = 75.0
 
     def __call__(self, queries: Sequence[Query]) -> list[Answer]:
         walks = [q.source.walk for q in queries]
-        answers: list[Answer] = [Answer(OK, (HOLDS,))] * len(walks)
+        answers: list[Answer] = [Answer(OK)] * len(walks)
         on = self.usage.model.actions.index("on")
         for length in {len(walk.times) for walk in walks}:
             rows = [i for i, walk in enumerate(walks) if len(walk.times) == length]
             times = np.minimum([walks[i].times for i in rows], self.usage.duration)
             heats = self.usage.model.edge_action[np.array([walks[i].edges for i in rows])] == on
-            temperature, before, target, open_ = np.zeros(len(rows)), np.zeros(len(rows)), 0.0, np.ones(len(rows), bool)
+            temperature, before, target = np.zeros(len(rows)), np.zeros(len(rows)), 0.0
+            hottest, moments = np.zeros(len(rows)), np.full(len(rows), np.inf)
             for step in range(length):
                 temperature = target + (temperature - target) * np.exp((before - times[:, step]) / 10)
-                for j in np.flatnonzero(open_ & (temperature > 75)):
-                    # The moment is somewhere in this delay; any moment in it names the step.
-                    judgement = Judgement(Verdict.VIOLATED, -1.0, float(times[j, step]))
-                    answers[rows[j]] = Answer(OK, (judgement,))
-                open_ &= temperature <= 75
+                hottest = np.maximum(hottest, temperature)
+                # The moment is somewhere in this delay; any moment in it names the step.
+                moments = np.where(np.isinf(moments) & (temperature > self.limit), times[:, step], moments)
                 before, target = times[:, step], np.where(heats[:, step], 100.0, 0.0)
+            for row, margin, moment in zip(rows, (self.limit - hottest).tolist(), moments.tolist(), strict=True):
+                verdict = Verdict.SATISFIED if math.isinf(moment) else Verdict.VIOLATED
+                answers[row] = Answer(OK, (Judgement(verdict, margin, moment),))
         return answers
 
 

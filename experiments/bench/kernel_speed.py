@@ -20,6 +20,7 @@ from functools import partial
 import numba
 import numpy as np
 
+from bbfalsify.examples import example_folder
 from bbfalsify.examples.models.protocols import train_gate
 from bbfalsify.examples.models.scheduling import satellite
 from bbfalsify.kernel import CompiledModel, accelerated_walks, compile_network, count_steps, stochastic_walks
@@ -27,20 +28,7 @@ from bbfalsify.kernel.native_code import NativePlan
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.logic.reach_query import parse_query
-from bbfalsify.modelling import Network, parse_network
-
-HEATER = """
-format_version: 1
-name: heater_user
-automata:
-  User:
-    declarations: clock x;
-    initial: S
-    locations: {S: {invariant: "x <= 5"}}
-    edges:
-      - {from: S, to: S, action: "off", guard: "x >= 3", update: "x = 0"}
-      - {from: S, to: S, action: "on", guard: "x >= 4", update: "x = 0"}
-"""
+from bbfalsify.modelling import Network, load_profile, parse_network
 
 FISCHER = """
 format_version: 1
@@ -131,7 +119,8 @@ def rate(work, repetitions: int = 1) -> float:
 def main() -> None:
     seeds = np.arange(4, dtype=np.uint64)
     many = np.arange(20_000, dtype=np.uint64)
-    heater, fischer_10, fischer_50 = model(HEATER), model(FISCHER % 10), model(FISCHER % 50)
+    heater = compile_network(load_profile(example_folder("heater") / "profile.yaml").network)
+    fischer_10, fischer_50 = model(FISCHER % 10), model(FISCHER % 50)
     jobs = {
         "calibration loop (rounds)": lambda: (calibration(20_000_000), 20_000_000)[1],
         "heater, accelerated": lambda: count_steps(heater, seeds, 200_000),

@@ -457,3 +457,13 @@ def test_plots_of_a_cold_year(tmp_path):
     assert all(">8000<" in pictures[name] for name in ("year.svg", "year-01.svg"))  # on the time axis
     kept, violated = (re.search(rf">(\d+) {name}<", pictures["traces-01.svg"]) for name in ("kept", "violated"))
     assert int(kept[1]) + int(violated[1]) == 100
+
+
+def test_years_without_a_cold_afternoon_need_no_simulation():
+    """Of 5,000 years those that violate are among the chosen ones; 60 of the others are simulated (it would fail)."""
+    spec = importlib.util.spec_from_file_location("any_violation", ROOT / "experiments/thermal_house/any_violation.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    violating, simulated = script.count(5_000, seed=3, check=60)
+    assert 25 <= violating <= 95  # 1.13 % of them, within 5 standard errors (a false alarm in 1e-5 of all seeds)
+    assert violating <= simulated - 60 <= 150

@@ -5,19 +5,7 @@ from pathlib import Path
 
 import pytest
 
-DOOR = """digraph door {
-__start0 -> shut;
-shut -> ajar [label="open/ok"];
-shut -> shut [label="shut/no"];
-shut -> locked [label="lock/ok"];
-ajar -> ajar [label="open/no"];
-ajar -> shut [label="shut/ok"];
-ajar -> ajar [label="lock/no"];
-locked -> locked [label="open/no"];
-locked -> locked [label="shut/no"];
-locked -> shut [label="lock/ok"];
-}
-"""
+from tests.support.machines import DOOR
 
 
 @pytest.fixture

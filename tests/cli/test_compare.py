@@ -66,7 +66,7 @@ def test_a_requirement_that_fails_only_now_is_news(cli, run):
     assert cli("compare", run, clean).code == 0
     worse = cli("compare", clean, run)
     assert worse.code == 1 and "R1: not falsified before, falsified now" in worse.out
-    assert "new mode: R1 on, then on" in worse.out
+    assert "new mode: R1 on 4 times" in worse.out
 
 
 def test_modes_are_compared_by_name(cli, run):

@@ -1,3 +1,7 @@
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 
 TRACE = "time,action,T\n0,,10\n1,on,80\n2,off,70\n"
@@ -96,3 +100,55 @@ def test_rtamt_as_the_judge(cli, trace):
 def test_unknown_monitor(cli, trace):
     called = cli("monitor", "always(T <= 75)", trace, "--monitor", "rtmat")
     assert called.problems == ["unknown monitor 'rtmat'. Allowed: bbfalsify, rtamt. Did you mean 'rtamt'?"]
+
+
+def run_alone(*arguments: object) -> tuple[int, str, int]:
+    """Exit code, output and peak memory in MB of a process of its own; it must not load numba."""
+    code = (
+        "import resource, sys\nfrom bbfalsify.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit as ended:\n    code = ended.code\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "print('numba' in sys.modules, code, peak)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    *said, last = done.stdout.splitlines()
+    loaded, ended, peak = last.split()
+    assert loaded == "False"
+    return int(ended), "\n".join(said), int(peak)
+
+
+def test_dense_time_is_judged_without_compiled_code(trace):
+    ended, said, _ = run_alone("monitor", "always(T <= 75)", trace)
+    assert (ended, said) == (1, "formula: violated, robustness -5, certain at time 1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        ("always(T <= 75)", "inconclusive"),
+        ("always(T > 65 implies eventually[0:30.005](T < 60))", "inconclusive"),
+        ("always[0:20]((T > 50) until[0:5] (T < 65))", "violated"),
+        ("always(historically[0:3](T > 40) since (T < 80))", "inconclusive"),
+    ],
+)
+def test_a_million_samples_take_less_than_200_megabytes(tmp_path, formula, verdict):
+    times = np.arange(1_000_000) * 0.01
+    values = 60 + 10 * np.sin(times / 7) + np.random.default_rng(0).normal(0, 0.5, len(times))
+    file = tmp_path / "long.csv"
+    with file.open("w") as out:
+        out.write("time,T,u\n")
+        out.writelines(f"{t:.2f},{v:.6f},{i % 3}\n" for i, (t, v) in enumerate(zip(times, values, strict=True)))
+    _, said, peak = run_alone("monitor", formula, file)
+    assert said.startswith(f"formula: {verdict}") and peak < 200
+
+
+@pytest.mark.parametrize(("formula", "code"), [("always(T <= 75)", 1), ("eventually[0:5](T >= 90)", 4), ("always(", 2)])
+def test_the_exit_code_stays_though_the_reader_of_the_json_has_left(trace, formula, code):
+    command = [sys.executable, "-m", "bbfalsify", "monitor", formula, str(trace), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        assert process.wait() == code and "rror" not in said

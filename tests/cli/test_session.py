@@ -1,3 +1,6 @@
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from bbfalsify.cli.exits import exit_of_run
@@ -125,3 +128,32 @@ def test_quiet_is_quiet(capsys):
         progress.say("hello")
         progress.show("searching", 1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("reach", "--example", "fischer:2", "--walks", 300, "--jobs", 1),
+        ("verify", "--example", "fischer:2"),
+        ("estimate", "--example", "hubble", "--query", "P=? [ !sleep U[0,2.7] sleep ]", "--set", "nu=6"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_query_of_the_command_line_goes_on_where_it_was_killed(cli, command):
+    """As a kill leaves it: with a beginning of its record and no results.  The seed, which was drawn, is the same."""
+    undisturbed = cli(*command, "--json").json
+    directory = Path(undisturbed["run_directory"])
+    (directory / "results.json").unlink()
+    events = directory / "events.jsonl"
+    events.write_bytes(events.read_bytes().splitlines(keepends=True)[0])
+    resumed = cli(*command, "--json", "--resume", directory).json
+    assert without_times(resumed) == without_times(undisturbed)
+    other = cli(*command, "--resume", directory, "--seed", resumed["seed"] + 1)
+    assert other.code == 2 and "this run cannot be continued: seed was" in other.err, "the answer to something else"
+
+
+def without_times(data: Any) -> Any:
+    if isinstance(data, dict):
+        kept = [key for key in data if "seconds" not in key and "memory" not in key]
+        return {key: without_times(data[key]) for key in kept}
+    return [without_times(value) for value in data] if isinstance(data, list) else data

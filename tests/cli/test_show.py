@@ -1,8 +1,13 @@
 """Looking at a finished run again."""
 
+import json
 from pathlib import Path
 
-from bbfalsify.records.json_files import read_json
+import pytest
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.results.recorded import showing
 from tests.cli.test_run import falsify
 
 
@@ -100,3 +105,52 @@ def test_one_finding_of_a_check_or_of_reach(cli, tmp_path):
     assert "P(2): wait -> cs" in shown.out and shown.out.splitlines()[-1].startswith("replay: bbfalsify replay runs/")
     test = cli("export", reached["file"], "--pytest")
     assert test.out.startswith("test: test_q1_fischer_faulty_4.py")
+
+
+def change_by_hand(file: Path, change) -> None:
+    """Change a file of JSON; as the message of a wrong checksum says, without its checksum."""
+    data = json.loads(file.read_text())
+    data.pop("checksum", None)
+    change(data)
+    file.write_text(json.dumps(data))
+
+
+def test_results_and_traces_changed_by_hand_are_messages_with_file_and_member(cli, tmp_path):
+    (tmp_path / "m.yaml").write_text(
+        "format_version: 1\nname: m\nautomata:\n  P:\n    declarations: clock x;\n    initial: A\n"
+        "    locations: {A: {invariant: x <= 2}, B: {}}\n    edges: [{from: A, to: B, guard: x >= 1}]\n"
+    )
+    run = Path(cli("reach", "m.yaml", "--query", "E<> P.B", "--seed", 1, "--json").json["run_directory"])
+    trace = next((run / "counterexamples").iterdir())
+    change_by_hand(trace, lambda data: (data.pop("steps"), data.update(waits="long")))
+    for command in (("show", run), ("show", run, "-n", 1)):
+        shown = cli(*command)
+        assert shown.code == 2 and f"{trace}: steps: is missing." in shown.err
+        assert f"{trace}: waits: must be a number, found a text." in shown.err
+    assert cli("report", run).code == 0 and "steps: is missing." in (run / "report.html").read_text()
+    results = run / "results.json"
+    change_by_hand(results, lambda data: data["requirements"][0].update(walks="many"))
+    for command in (("show", run), ("report", run)):
+        shown = cli(*command)
+        assert shown.code == 2, shown.err
+        assert f"{results}: not the results of a run: requirements.0.walks: must be a whole number, found" in shown.err
+    change_by_hand(results, lambda data: data.update(counterexamples=[{"requirement": 5, "actions": []}]))
+    for command in (
+        ("show", run),
+        ("compare", run, run),
+        ("report", run),
+        ("accept", run, "-o", "a.yaml", "--reason", "x"),
+    ):
+        shown = cli(*command)
+        assert shown.code == 2, shown.err
+        assert f"{results}: not the results of a run: " in shown.err
+
+
+def test_what_cannot_be_shown_of_our_own_files_is_our_error(tmp_path):
+    file = tmp_path / "results.json"
+    write_json(file, {"requirements": []})
+    with pytest.raises(KeyError), showing(file, {}):
+        raise KeyError("steps")
+    file.write_text('{"requirements": []}')
+    with pytest.raises(UserError, match="results.json: not the results of a run: "), showing(file, {}):
+        raise KeyError("steps")

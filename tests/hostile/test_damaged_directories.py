@@ -13,6 +13,7 @@ import pytest
 from bbfalsify.examples import example_folder
 from tests.cli.conftest import cli  # noqa: F401 - a fixture
 from tests.hostile.test_engines_killed import conclusion
+from tests.support.machines import DOOR
 from tests.support.recorded import unsealed
 
 HEATER = """
@@ -23,19 +24,6 @@ profile: profile.yaml
 requirements: [{id: R1, stl: "always[0:20](T <= 75)"}]
 engine: {kind: falsify, horizon: 20, counterexamples: 3, simulations: 66, passes: 2, traces: 5, shrink: 0, fan: 5}
 seed: SEEDS
-"""
-DOOR = """digraph door {
-__start0 -> a;
-a -> b [label="open/ok"];
-a -> a [label="shut/no"];
-a -> c [label="lock/ok"];
-b -> b [label="open/no"];
-b -> a [label="shut/ok"];
-b -> b [label="lock/no"];
-c -> c [label="open/no"];
-c -> c [label="shut/no"];
-c -> a [label="lock/ok"];
-}
 """
 CAMPAIGNS = {
     "falsify": HEATER.replace("SEEDS", "1"),

@@ -16,10 +16,9 @@ from aalpy.utils import load_automaton_from_file
 from bbfalsify.automata.equivalence import difference, minimise
 from bbfalsify.automata.mealy import dot_text, parse_dot
 from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
-from bbfalsify.automata.words import run_many
 from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_batches, test_words
 from tests.laws.box_search import TooMany, wrong_box
-from tests.support.machines import first_difference, lock, mutants, random_machine
+from tests.support.machines import add_many, first_difference, lock, mutants, random_machine, run_many
 
 
 def known_beforehand(hypothesis, box, rng, most):
@@ -146,7 +145,7 @@ class Ours(Oracle):
             return wrong
         for words in test_batches(self.method, machine, self.bound - len(machine), tree=self.tree):
             outputs = run_many(self.box, words)
-            self.tree.add_many(words, outputs, self.box.outputs)
+            add_many(self.tree, words, outputs, self.box.outputs)
             wrong = first_difference(machine, words, outputs, self.box.outputs)
             if wrong is not None:
                 return wrong

@@ -40,16 +40,23 @@ def accelerated_walks_are_allowed(network: Network, walks: int, steps: int) -> N
     interpreter, model = Oracle(network), compile_network(network)
     rows = np.arange(walks) * 5 % 11  # both ends and the middle of the table of delay distributions
     batch = accelerated_walks(model, seeds(walks), rows, FOREVER, steps)
+    for walk, state in allowed_walks(interpreter, batch, walks):
+        if walk.steps == steps:
+            assert walk.status == WalkStatus.STEP_LIMIT
+        else:
+            assert walk.status == why_nothing_can_happen(interpreter, state)
+
+
+def allowed_walks(interpreter: Oracle, batch, walks: int):
+    """Each walk that ends without an error, and its last state; all are runs, and errors are errors of the model."""
     for number in range(walks):
         walk = batch.walk(number)
         judgement = judge_walk(interpreter, walk)
         assert judgement.problem is None
         if walk.status == WalkStatus.RUNTIME_ERROR:
             assert some_outcome_fails(interpreter, judgement.state), walk.error
-        elif walk.steps == steps:
-            assert walk.status == WalkStatus.STEP_LIMIT
         else:
-            assert walk.status == why_nothing_can_happen(interpreter, judgement.state)
+            yield walk, judgement.state
 
 
 def why_nothing_can_happen(interpreter: Oracle, state: State) -> WalkStatus:
@@ -115,14 +122,9 @@ def stochastic_walks_are_in_the_support(network: Network, walks: int, steps: int
     note(network_text(network))
     interpreter, model = Oracle(network), compile_network(network)
     batch = stochastic_walks(model, seeds(walks), FOREVER, steps)
-    for number in range(walks):
-        walk = batch.walk(number)
-        judgement = judge_walk(interpreter, walk)
-        assert judgement.problem is None
-        if walk.status == WalkStatus.RUNTIME_ERROR:
-            assert some_outcome_fails(interpreter, judgement.state), walk.error
-        elif walk.status in (WalkStatus.DEADLOCK, WalkStatus.TIMELOCK):
-            assert everybody_may_be_stuck(interpreter, judgement.state)
+    for walk, state in allowed_walks(interpreter, batch, walks):
+        if walk.status in (WalkStatus.DEADLOCK, WalkStatus.TIMELOCK):
+            assert everybody_may_be_stuck(interpreter, state)
 
 
 def everybody_may_be_stuck(interpreter: Oracle, state: State) -> bool:

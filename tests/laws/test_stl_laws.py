@@ -9,6 +9,8 @@ import numpy as np
 
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula, parse_stl
+from bbfalsify.logic.stl import piecewise_arrays
+from bbfalsify.logic.stl.array_monitor import judge_once
 from bbfalsify.logic.stl.formula import Not, nodes_of
 from bbfalsify.logic.stl.stl_monitor import judge
 from tests.laws.stl_reference import Generator
@@ -114,3 +116,13 @@ def test_compiled_and_plain_python_give_the_same():
     plain = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, check=True).stdout
     here = [judge(f, t, s, time=k, period=period(k)) for f, t, s, k in cases(7, 60)]
     assert pickle.loads(plain) == here
+
+
+def test_a_trace_judged_once_without_compiled_code_has_the_same_judgement(monkeypatch):
+    """Bit by bit; in parts of a few pieces, too, as a million samples are judged."""
+    for chunk in (piecewise_arrays.CHUNK, 3):
+        monkeypatch.setattr(piecewise_arrays, "CHUNK", chunk)
+        for seed in range(4):
+            for formula, times, signals, time in cases(70 + seed, 200, depth=1 + seed):
+                if time == "dense":
+                    assert judge_once(formula, times, signals) == judge(formula, times, signals), formula

@@ -130,6 +130,15 @@ pair either(bool first) { if (first) return p; return o; }
         ("typedef struct { int a, b; } s; s t[3]; int i = 1; void g(s &v) { v.a = v.b = 3; } void h(s &v) { g(v); }",
          "h(t[i])", {"t.a": [0, 3, 0], "t.b": [0, 3, 0]}),
         ("int n; void f() { typedef int[0,3] small, row[2]; row r = {1, 2}; small x = r[1]; n = x; }", "f()", {"n": 2}),
+        ("int some[1]; int n; void panic() { some[2] = 1; } int f(int i) { if (i > 3) panic(); return i + 1; }",
+         "n = f(2)", {"n": 3}),  # a function that is never to be called
+        ("const int t[2][3] = {{1, 2, 3}, {4, 5, 6}}; int f(const int r[3], int i) { return r[i]; } int n;",
+         "n = f(t[1], 2)", {"n": 6}),
+        ("uint8_t m[4]; typedef int[0,3] a_t; int n; uint16_t r(a_t a) { return (m[a + 1] << 0) | (m[a] << 8); } "
+         "int16_t s(a_t a) { uint16_t v = r(a); return v > INT16_MAX ? v - UINT16_MAX - 1 : v; }",
+         "m[1] = 255, m[2] = 254, n = s(1)", {"n": -2}),
+        ("typedef struct { int32_t code; int32_t op; } i_t; const i_t p[2] = {{1, -2147483647}, {2, 3}}; i_t cur; "
+         "int[0,2] pc; void fetch() { cur = p[pc]; pc += 1; }", "fetch(), fetch()", {"cur.code": 2, "cur.op": 3}),
         ("typedef int[0,3] small, row[2]; row r; small s; ;", "s = 2, r[1] \\\n = 3", {"s": 2, "r": [0, 3]}),
     ],
 )  # fmt: skip
@@ -146,6 +155,9 @@ def test_values(tmp_path, declarations, update, expected):
         ("int x;", "x = 32767, x++", "value 32768 is out of range: variable 'x' with range [-32768, 32767]"),
         ("uint8_t x; int y;", "y = x--", "value -1 is out of range: variable 'x' with range [0, 255]"),
         ("const int N = 40000; int x;", "x = N + 1", "value 40001 is out of range"),
+        ("int8_t some[1]; void panic() { some[2] = 1; }", "panic()", "index 2"),
+        ("int[0,1] n; void panic() { n = 2; }", "panic()", "value 2 is out of range: variable 'n' with range [0, 1]"),
+        ("const int c[2] = {4, 5}; int n; int f() { return c[2]; }", "n = f()", "index 2"),
     ],
 )
 def test_run_time_errors(tmp_path, declarations, update, message):

@@ -17,7 +17,7 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.along_core import split_along
 from bbfalsify.engines.falsification.modes.estimating import estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
-from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Pattern, Without
+from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Pattern, Without
 from bbfalsify.engines.falsification.modes.ranks import rank_changes
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks, learning_uses
 from bbfalsify.engines.falsification.modes.strata import allocated, draw, learned_weights, owner_of, rare, simulate
@@ -227,7 +227,12 @@ def test_intervals_along_cores_cover():
 
 @pytest.mark.parametrize(
     "pattern",
-    [FOUR, Pattern(("on",) * 3, (Condition(Gap(2), low=4.5),)), Pattern(("on", "off"), (Condition(Gap(0), high=4.5),))],
+    [
+        FOUR,
+        Pattern(("on",) * 3, (Condition(Gap(2), low=4.5),)),
+        Pattern(("on", "off"), (Condition(Gap(0), high=4.5),)),
+        Pattern(("on", "on"), (Condition(Free("off", 0), low=10.0),)),
+    ],
 )
 def test_splitting_along_a_core_gives_the_uses_of_plain_walks(pattern):
     """Probability and mean number of actions agree with 10,000 plain walks within 5 standard errors (a

@@ -13,7 +13,23 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bbfalsify.automata.mealy import MealyMachine, Word
-from bbfalsify.automata.words import Words, renaming, run_many
+from bbfalsify.automata.observation_tree import ObservationTree
+from bbfalsify.automata.words import Words, renaming
+
+DOOR = """digraph door {
+__start0 -> shut;
+shut -> ajar [label="open/ok"];
+shut -> shut [label="shut/no"];
+shut -> locked [label="lock/ok"];
+ajar -> ajar [label="open/no"];
+ajar -> shut [label="shut/ok"];
+ajar -> ajar [label="lock/no"];
+locked -> locked [label="open/no"];
+locked -> locked [label="shut/no"];
+locked -> shut [label="lock/ok"];
+}
+"""
+"""A door that can be opened, shut and locked, as a DOT file."""
 
 
 def random_machine(rng: np.random.Generator, *, states: int, inputs: int, outputs: int) -> MealyMachine:
@@ -80,6 +96,24 @@ def _changed(
     return MealyMachine(machine.inputs, machine.outputs, successor, answer, start, name=f"mutant of {machine.name}")
 
 
+def run_many(machine: MealyMachine, words: Words) -> np.ndarray:
+    """The machine's answers to each word from its initial state on, as numbers of `machine.outputs`."""
+    successor, answer, outputs = machine.successor.tolist(), machine.answer.tolist(), []
+    number = [machine.inputs.index(symbol) for symbol in words.inputs]
+    for index in range(len(words)):
+        state = machine.initial
+        for symbol in words.symbols[words.span(index)].tolist():
+            outputs.append(answer[state][number[symbol]])
+            state = successor[state][number[symbol]]
+    return np.array(outputs, np.int32)
+
+
+def add_many(tree: ObservationTree, words: Words, outputs: np.ndarray, names: Sequence[str]) -> None:
+    """Enter each word with its outputs, which are numbers of `names`."""
+    for index, word in enumerate(words):
+        tree.add(word, [names[number] for number in outputs[words.span(index)].tolist()])
+
+
 def first_difference(machine: MealyMachine, words: Words, outputs: np.ndarray, names: Sequence[str]) -> Word | None:
     """The shortest prefix of these words whose last answer is not the machine's (of several, the first).
 
@@ -92,4 +126,4 @@ def first_difference(machine: MealyMachine, words: Words, outputs: np.ndarray, n
     starts = np.concatenate([[0], words.ends[:-1]])
     lengths = wrong - starts[np.searchsorted(words.ends, wrong, side="right")]
     position = int(wrong[np.argmin(lengths)])
-    return words[words.word_at(position)][: int(lengths.min()) + 1]
+    return words[int(np.searchsorted(words.ends, position, side="right"))][: int(lengths.min()) + 1]

@@ -217,6 +217,28 @@ def _shown(file: Path) -> object:
     return _said(lambda: show(file))
 
 
+def _reported(data: bytes, folder: Path) -> object:
+    """As `report`, `compare` and `show -n` read the results of a run directory."""
+    from bbfalsify.cli.compare import change_lines
+    from bbfalsify.cli.show import show
+    from bbfalsify.registry import ENGINES
+    from bbfalsify.reporting.compare import compare_runs
+    from bbfalsify.reporting.html.writing import report_html
+
+    run = folder / "run"
+    run.mkdir(exist_ok=True)
+    (run / "manifest.json").write_text('{"format_version": 1, "seed": 1}', encoding="utf-8")
+    (run / "results.json").write_bytes(data)
+    for read in (
+        lambda: _said(lambda: show(run, counterexample=1)),
+        lambda: report_html(run, ENGINES),
+        lambda: list(change_lines(compare_runs(run, run, ENGINES), everything=True)),
+    ):
+        with contextlib.suppress(ALLOWED):
+            read()
+    return None
+
+
 def _followed(file: Path) -> object:
     """As `replay` reads the trace of a model, which it follows."""
     from bbfalsify.cli.replay import replay
@@ -388,6 +410,7 @@ def targets() -> dict[str, Target]:
         "counterexample": _written("x.json", _counterexample),
         "trace_file": _written("x.json", _followed),
         "results": _written("results.json", _shown),
+        "report": _reported,
         "events": _written("events.jsonl", _events),
     }
 
@@ -430,6 +453,7 @@ def seeds(records: Path | None = None) -> dict[str, list[bytes]]:
     if records is not None:
         for kind in ("counterexample", "trace_file", "results", "events"):
             found[kind] = sorted((records / kind).glob("*"))
+        found["report"] = found["results"]
     return {name: [_bytes(one) for one in many] for name, many in found.items()}
 
 
@@ -461,12 +485,14 @@ def make_records(folder: Path) -> None:
         ("falsify", "--system", system, "--profile", user, "--require", "always[0:3](y <= 0.5)", *_SMALL),
         ("check", "--system", machine, "--require", "G(in == coin -> X out == click)", "--max-states", "3"),
         ("reach", "--example", "fischer:2", "--query", "E<> P(1).cs"),
+        ("verify", "--example", "fischer:2", "--query", "E<> P(2).cs"),
+        ("estimate", "--example", "hubble", "--query", "P=? [ !sleep U[0,2.7] sleep ]", "--set", "nu=6"),
     ):
         _command(*command, *out)
     for number, run in enumerate(sorted((folder / "runs").iterdir())):
         kept = [("results", run / "results.json"), ("events", run / "events.jsonl")]
         for file in run.glob("counterexamples/*.json"):
-            kept.append(("trace_file" if "reach" in run.name else "counterexample", file))
+            kept.append(("trace_file" if "fischer" in run.name else "counterexample", file))
         for kind, file in kept:
             (folder / kind).mkdir(exist_ok=True)
             (folder / kind / f"{number}-{file.name}").write_bytes(_unsealed(file.read_bytes()))

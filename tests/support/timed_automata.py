@@ -19,12 +19,35 @@ def random_network(seed: int, *, branches: bool = False) -> Network:
     return _Maker(random.Random(seed), branches).network()
 
 
-class _Maker:
-    def __init__(self, random: random.Random, branches: bool) -> None:
-        self.random, self.branches = random, branches
+class Maker:
+    """Draws guards; subclasses say what an atom about clocks is."""
+
+    DATA = ("n == 0", "n > 0", "n != 1", "n < 2")
+
+    def __init__(self, random: random.Random) -> None:
+        self.random = random
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
+
+    def atom(self) -> str:
+        raise NotImplementedError
+
+    def guard(self, *, clocks: bool) -> str:
+        parts = []
+        if clocks and self.chance(0.7):
+            parts.append(self.atom())
+        if clocks and self.chance(0.25):
+            parts.append(self.atom() if self.chance(0.6) else f"({self.atom()} || {self.atom()})")
+        if self.chance(0.3):
+            parts.append(self.random.choice(self.DATA))
+        return " && ".join(parts)
+
+
+class _Maker(Maker):
+    def __init__(self, random: random.Random, branches: bool) -> None:
+        super().__init__(random)
+        self.branches = branches
 
     def network(self) -> Network:
         b = NetworkBuilder("random")
@@ -44,7 +67,7 @@ class _Maker:
                     sync = self.random.choice(["c!", "c?", "d!", "d?", "u!", "u?"]) if processes > 1 else None
                     sync = sync if self.chance(0.45) else None
                     clocks = sync is None or sync[0] != "u"
-                    guard = self.guard(clocks=clocks)
+                    guard = self.guard(clocks=clocks) or None
                     if self.branches and self.chance(0.35):
                         ends = [(self.random.choice(places), w, self.update() or "") for w in (1, "n + 1")]
                         automaton.edge(place, guard=guard, sync=sync, branches=ends)
@@ -62,16 +85,6 @@ class _Maker:
         clock = self.random.choice(CLOCKS)
         first = f"{clock} {self.random.choice(['<', '<='])} {self.random.randint(1, LARGEST)}"
         return first if self.chance(0.7) else f"{first} && {self.random.choice(['n < 2', 'y <= 3', 'x <= n + 1'])}"
-
-    def guard(self, *, clocks: bool) -> str | None:
-        parts = []
-        if clocks and self.chance(0.7):
-            parts.append(self.atom())
-        if clocks and self.chance(0.25):
-            parts.append(self.atom() if self.chance(0.6) else f"({self.atom()} || {self.atom()})")
-        if self.chance(0.3):
-            parts.append(self.random.choice(["n == 0", "n > 0", "n != 1", "n < 2"]))
-        return " && ".join(parts) or None
 
     def update(self) -> str | None:
         choices = ["x = 0", "y = 0", "x = 0", "n = 0", "n = (n + 1) % 3", "n = 2", "x = 1", "y = K", "x = y"]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import Network, load_network
+from tests.support.timed_automata import LARGEST, Maker
 
-LARGEST = 3
 _DECLARED = (
     " int[0,2] n = 0; int[0,1] m = 0; chan c; broadcast chan d; urgent chan u; urgent broadcast chan w;"
     " const int K = 2; int[0,3] A[3] = {1, 3, 0}; bool late() { return x >= 2; } int lim(int i) { return A[i] + 0; }"
@@ -47,15 +47,15 @@ def random_text(seed: int, *, stopwatches: bool = False) -> Text | None:
     return Text(network, text, maker.condition(network), maker.condition(network))
 
 
-class _Maker:
+class _Maker(Maker):
+    DATA = (*Maker.DATA, "m == 0", "m == 1")
+
     def __init__(self, drawn: random.Random, stopwatches: bool) -> None:
-        self.random, self.stopwatches, self.rates = drawn, stopwatches, False
+        super().__init__(drawn)
+        self.stopwatches, self.rates = stopwatches, False
         self.differences, self.priorities = self.chance(0.2), self.chance(0.2)
         self.arrays = not self.differences and self.chance(0.3)
         self.clocks = ["x", "y", *(["z[0]", "z[1]", "z[n > 0 ? 1 : 0]"] if self.arrays else [])]
-
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
 
     def text(self) -> str:
         text = ("clock x, y; clock z[2];" if self.arrays else "clock x, y;") + _DECLARED
@@ -105,16 +105,6 @@ class _Maker:
             parts.append(f"x - y <= {draw.randint(0, 2)}")
         if self.rates and self.chance(0.6):
             parts.append(draw.choice(["x' == 0", "y' == 0", "x' == m", "x' == 0 && y' == 0", "y' == (n > 0 ? 1 : 0)"]))
-        return " && ".join(parts)
-
-    def guard(self, *, clocks: bool) -> str:
-        parts = []
-        if clocks and self.chance(0.7):
-            parts.append(self.atom())
-        if clocks and self.chance(0.25):
-            parts.append(self.atom() if self.chance(0.6) else f"({self.atom()} || {self.atom()})")
-        if self.chance(0.3):
-            parts.append(self.random.choice(["n == 0", "n > 0", "n != 1", "n < 2", "m == 0", "m == 1"]))
         return " && ".join(parts)
 
     def update(self) -> str:

@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -69,7 +70,7 @@ def use_cache(cache):
 def found_there(place, digest):
     sys.path.insert(0, str(place))
     m = importlib.import_module("m")
-    m.module.source_digest = lambda: digest
+    m.module.build_digest = lambda: digest
     m.total(np.arange(3.0))
     return sum(m.total.stats.cache_hits.values())
 
@@ -94,6 +95,13 @@ def test_the_cache_is_keyed_by_all_compiled_sources(tmp_path):
 def test_another_installation_of_the_same_sources_has_nothing_to_compile(tmp_path):
     here, there = module_in(tmp_path / "here" / "code"), module_in(tmp_path / "there" / "code")
     assert [hits(place, "a", tmp_path) for place in (here, there)] == [0, 1]
+
+
+def test_another_release_of_numba_has_a_folder_of_its_own(monkeypatch):
+    """In one folder, each of two installations would find an index of the other, replace it, and compile every time."""
+    here = jit_module.build_digest.__wrapped__()
+    monkeypatch.setattr(jit_module.numba, "__version__", "0.99")
+    assert jit_module.build_digest.__wrapped__() != here
 
 
 ADAPTER = """
@@ -252,3 +260,40 @@ def test_the_first_run_compiles_each_function_once_and_nothing_that_it_does_not_
     assert not [f.name for f in code if f.stat().st_mtime > stamp.stat().st_mtime], "compiled in the middle of the run"
     assert not [f.name for f in code if f.name.startswith(("piecewise_until", "discrete", "target_"))]
     assert used[0] - used[1] < 50
+
+
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_ctrl_c_waits_until_a_function_is_compiled_and_the_second_ends_the_process(tmp_path, interrupts):
+    """An exception inside LLVM's locks ended the process by a segmentation fault, with a traceback of numba."""
+    (tmp_path / "compiled.py").write_text(MODULE)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(interrupts)], cwd=tmp_path, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    if interrupts == 1:
+        assert (done.returncode, done.stdout) == (0, "compiled, then interrupted\n"), done.stderr
+    else:
+        assert (done.returncode, done.stdout) == (-signal.SIGINT, ""), done.stderr
+
+
+INTERRUPTED = """
+import os, signal, sys
+from numba.core.compiler import Compiler
+import numpy as np
+from compiled import total
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+begin = Compiler.compile_extra
+def compile_extra(self, function):
+    for _ in range(int(sys.argv[1])):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):  # the interpreter sees a signal between two instructions
+            pass
+    return begin(self, function)
+Compiler.compile_extra = compile_extra
+try:
+    total(np.ones(3))
+except KeyboardInterrupt:
+    if len(total.overloads) == 1 and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        print("compiled, then interrupted")
+"""

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from bbfalsify.chains.answers import answer_csl
 from bbfalsify.chains.chain import MOST_STATES, Chain, explore_chain
 from bbfalsify.chains.refusals import not_markov
+from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NOT_ESTIMATED, Estimate
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.estimation.answered import Answered
 from bbfalsify.engines.estimation.expectations import expectation, simulation
-from bbfalsify.engines.estimation.importance import importance_sampling
+from bbfalsify.engines.estimation.going_on import combined, second_settings
+from bbfalsify.engines.estimation.importance import MOST_RUNS, TRAINING, importance_sampling
 from bbfalsify.engines.estimation.path_sampler import PathSampler
 from bbfalsify.engines.estimation.plain import Plain
+from bbfalsify.engines.estimation.plain_rule import PlainRule
 from bbfalsify.engines.estimation.questions import Path, Question
 from bbfalsify.engines.estimation.settings import RARE, EstimateSettings
 from bbfalsify.engines.estimation.splitting import Splitting
@@ -29,19 +33,6 @@ from bbfalsify.modelling import Network
 
 AUTOMATIC_STATES = 2_000_000
 """Largest chain that is computed without being asked for."""
-
-
-@dataclass(frozen=True)
-class Answered:
-    estimate: Estimate | None
-    verdict: bool | None = None
-    asks_verdict: bool = False
-    runs: int = 0
-    method: str = ""
-    warnings: list[str] = field(default_factory=list)
-    trajectories: dict[str, Any] | None = None
-    evidence: dict[str, Any] = field(default_factory=dict)
-    """Effective sample size, or distinct roots, by the names of their members."""
 
 
 class Answering:
@@ -121,37 +112,54 @@ class Answering:
     # --- runs --------------------------------------------------------------------------------------------------------
 
     def _by_runs(self, question: Question, path: Path, seeds: SeedTree) -> Answered:
-        sampler = PathSampler(self.network, path, self.settings.steps)
-        bound = question.bound
-        evidence: dict[str, Any] = {}
+        sampler, bound, settings = PathSampler(self.network, path, self.settings.steps), question.bound, self.settings
         verdict: bool | None = None
-        if self.settings.method == "splitting":
-            splitting = Splitting(sampler, self.settings, seeds, self.go_on)
-            found, warnings = splitting.estimate(), splitting.warnings()
-            evidence = {"distinct_roots": splitting.passes.roots}
-        elif self.settings.method == "importance":
-            source = TiltedPaths(sampler, self.settings.score)
-            tilting = importance_sampling(source, self.settings, seeds, self.go_on)
-            found, warnings = tilting.estimate(), tilting.said
-            evidence = {"effective_samples": round(tilting.effective, 1)}
+        if settings.method in RARE:
+            found = self._rarely(sampler, settings, seeds)
         else:
             inner = _mirrored(bound) if path.negated and bound is not None else bound
-            plain = Plain(sampler, self.settings, seeds, self.go_on)
-            found, verdict = plain.estimate(inner, question.runs)
-            warnings = plain.counting.warnings()
+            plain = Plain(sampler, settings, seeds, self.go_on)
+            counted, verdict = plain.estimate(inner, question.runs)
+            found = Answered(counted, runs=counted.samples, warnings=plain.counting.warnings())
+            counts = plain.counting.counts()
+            second = second_settings(PlainRule(settings, inner, question.runs), counts)
+            if second is not None and self.go_on():
+                found = replace(found, warnings=plain.counting.warnings(hint=False))
+                found = combined(found, counts, second, self._rarely(sampler, second, seeds.child("second")))
+        estimate, warnings = found.estimate, found.warnings
+        assert estimate is not None
         if self._no_chain is not None and not not_markov(self.network):
             warnings = [f"simulated: {problem.message}" for problem in self._no_chain.problems] + warnings
-        found = _complement(found) if path.negated else found
-        if bound is not None and self.settings.method in RARE:
-            verdict = bound.verdict(found.low, found.high)
-        return Answered(found, verdict, bound is not None, found.samples, found.method, warnings, evidence=evidence)
+        estimate = _complement(estimate) if path.negated else estimate
+        if bound is not None and verdict is None and settings.method != "sprt":
+            verdict = bound.verdict(estimate.low, estimate.high)
+        return replace(
+            found, estimate=estimate, verdict=verdict, asks_verdict=bound is not None, method=estimate.method,
+            warnings=warnings,
+        )  # fmt: skip
+
+    def _rarely(self, sampler: PathSampler, settings: EstimateSettings, seeds: SeedTree) -> Answered:
+        """The answer by splitting or importance sampling."""
+        if settings.method == "splitting":
+            splitting = Splitting(sampler, settings, seeds, self.go_on)
+            found = splitting.estimate()
+            roots = {"distinct_roots": splitting.passes.roots}
+            return Answered(found, runs=found.samples, warnings=splitting.warnings(), evidence=roots)
+        source = TiltedPaths(sampler, settings.score, int(TRAINING * (settings.runs or MOST_RUNS)))
+        tilting = importance_sampling(source, settings, seeds, self.go_on)
+        try:
+            found = tilting.estimate()
+        except BudgetSpent as spent:
+            found = Estimate(1.0, 0.0, 1.0, settings.confidence, NOT_ESTIMATED, source.runs)
+            tilting.said.append(f"stopped while preparing ({spent.reason.value})")
+        evidence = {"effective_samples": round(tilting.effective, 1)}
+        return Answered(found, runs=source.runs, warnings=tilting.said, evidence=evidence)
 
     def _comparison(self, question: Question, seeds: SeedTree) -> Answered:
         """Two probabilities at half the doubt each; their intervals decide."""
-        from dataclasses import replace
-
         assert question.path is not None and question.other is not None and question.bound is not None
-        settings = replace(self.settings, confidence=1 - (1 - self.settings.confidence) / 2)
+        half = None if self.settings.runs is None else max(1, self.settings.runs // 2)
+        settings = replace(self.settings, confidence=1 - (1 - self.settings.confidence) / 2, runs=half)
         one = Answering(self.network, settings, self.go_on)
         sides = [
             one._by_runs(Question(question.text, path=path, runs=question.runs), path, seeds.child(name))

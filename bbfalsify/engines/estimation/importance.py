@@ -10,7 +10,7 @@
 
 The tenth under the own laws is a defensive mixture (Hesterberg 1995): no weight exceeds 10, so a goal that the tilts
 overlook cannot be underestimated without a sign.  The estimate is unbiased whatever the tilts are; runs that trained
-them are not used again.
+them are not used again.  Training takes at most two thirds of the runs allowed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.kernel.tilts import effective_samples
 from bbfalsify.stats.intervals import clopper_pearson, t_interval
@@ -41,6 +42,10 @@ LEAST = 0.05
 FEW, HEAVY, LARGEST = 100, 0.5, 0.02
 """Warnings: effective samples, Hill's index, and the share that the largest weight may have of their sum."""
 RELATIVE, MOST_RUNS = 0.1, 1_000_000
+ROUNDS = 20
+"""Sizes of a round of training that have to fit into the runs allowed."""
+TRAINING = 2 / 3
+"""Share of the runs allowed that training may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +110,7 @@ class ImportanceSampling:
         if not drawn.met.any():
             high = clopper_pearson(min(drawn.unknown, plain), plain, confidence)[1]
             self.said.append(f"no run met it, under tilted laws or {plain} times under the own ones: an upper bound")
-            return Estimate(high, 0.0, high, confidence, f"{method}, {NONE_SEEN}: upper bound", samples)
+            return Estimate(high, 0.0, high, confidence, f"{method}, {NONE_SEEN}: upper bound", samples, none_seen=True)
         low, high = t_interval(values, confidence)
         if drawn.unknown:
             high = min(1.0, high + clopper_pearson(drawn.unknown, len(drawn.met), confidence)[1] / DEFENSIVE)
@@ -118,7 +123,7 @@ class ImportanceSampling:
         """The tilts under which the goal is common."""
         tilts, size, last = self.source.own(), self.particles, LAST
         for number in range(MOST_ROUNDS):
-            if not self.go_on() or self.source.runs + size > self.most_runs:
+            if not self.go_on() or self.source.runs + size > TRAINING * self.most_runs:
                 break
             drawn = self.source.train(tilts, size, self.seeds.child("training", number))
             if not drawn.close.any():
@@ -140,7 +145,9 @@ class ImportanceSampling:
         own, sums, count = tilts.as_own(), np.zeros(BATCHES), 0
         weights: list[np.ndarray] = []
         everything: Drawn | None = None
-        size = max(20, self.particles // 2)
+        size = min(max(20, self.particles // 2), (self.most_runs - self.source.runs) // BATCHES)
+        if size * DEFENSIVE < 1:
+            raise BudgetSpent(StopReason.BUDGET_SIMULATIONS)
         while True:
             try:
                 made = [self._batch(own, tilts, size, self.seeds.child("final", count, b)) for b in range(BATCHES)]
@@ -194,9 +201,14 @@ def importance_sampling(
 ) -> ImportanceSampling:
     """Importance sampling as the settings say; a half width that is no share of the value means `RELATIVE`."""
     return ImportanceSampling(
-        source, seeds, settings.confidence, settings.relative or RELATIVE, settings.particles,
+        source, seeds, settings.confidence, settings.relative or RELATIVE, fitting(settings),
         settings.runs or MOST_RUNS, go_on,
     )  # fmt: skip
+
+
+def fitting(settings: EstimateSettings) -> int:
+    """The particles of the settings, or as many as fit into their runs."""
+    return min(settings.particles, max(20, (settings.runs or MOST_RUNS) // ROUNDS))
 
 
 def _tempered(logs: np.ndarray) -> np.ndarray:

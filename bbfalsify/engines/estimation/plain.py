@@ -31,15 +31,16 @@ class Counting:
     def counts(self) -> Counts:
         return Counts(self.hits, self.trials, self.endless)
 
-    def warnings(self) -> list[str]:
+    def warnings(self, *, hint: bool = True) -> list[str]:
+        """`hint`: also name methods for rare events."""
         said = [] if self.stopped is None else [self.stopped]
         if self.endless:
             said.append(f"{self.endless} runs made too many steps to be judged; they count as either")
         if self.hits == 0 and self.trials:
-            said.append(
-                f"no run of {self.trials} met it: the value is an upper bound; --method importance finds rare events, "
-                "or --method splitting with a --score that rises on the way"
+            finds = (
+                "; --method importance finds rare events, or --method splitting with a --score that rises on the way"
             )
+            said.append(f"no run of {self.trials} met it: the value is an upper bound{finds if hint else ''}")
         return said
 
 

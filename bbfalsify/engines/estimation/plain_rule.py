@@ -13,17 +13,19 @@ from dataclasses import replace
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.logic.csl import Bound
-from bbfalsify.stats.binomial import SequentialTest, jeffreys, normal_samples, wilson
+from bbfalsify.stats.binomial import FEW, SequentialTest, jeffreys, normal_samples, wilson
 from bbfalsify.stats.intervals import clopper_pearson
 from bbfalsify.stats.sequential import Counts, StoppingRule, chernoff_hoeffding_samples, hoeffding
 
 MOST_RUNS = 10_000_000
 NEARLY = 0.05
 """Half width, as a share of its bound, of an interval that leaves the bound undecided."""
+PATIENCE, TOO_FEW = 10_000, 20
+"""Runs after which fewer hits than this make a relative precision hopeless: it needs hundreds of them."""
 FIXED = {
     "okamoto": (hoeffding, "Okamoto (Chernoff–Hoeffding)"),
     "clopper_pearson": (clopper_pearson, "Clopper–Pearson"),
-    "wilson": (wilson, "Wilson"),
+    "wilson": (wilson, f"Wilson (corrected for continuity below {FEW} hits or misses)"),
     "bayes": (jeffreys, "Bayes, prior beta(1/2, 1/2)"),
 }
 
@@ -56,10 +58,17 @@ class PlainRule:
     def most(self) -> int:
         return self.samples or self.settings.runs or MOST_RUNS
 
+    def hopeless(self, counts: Counts) -> bool:
+        """Tell whether so few runs met it that `auto` looks for a better method than this one (`going_on.py`)."""
+        asked = self.settings.method == "auto" and self.settings.relative is not None and self.bound is None
+        return asked and counts.trials >= min(PATIENCE, self.most // 5) and counts.hits < TOO_FEW
+
     def reached(self, counts: Counts) -> bool:
         """Tell whether the rule allows to stop."""
         if self.samples is not None:
             return counts.trials >= self.samples
+        if self.hopeless(counts):
+            return True
         if self.bound is None:
             return self._sequence.reached(counts)
         return self.verdict(counts) is not None or self._narrow(self.bound, counts)

@@ -7,8 +7,12 @@ So a run in region k stands for 1 / (R_1 … R_k) of a plain run, and the estima
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.estimation.levels import Levels
 from bbfalsify.engines.estimation.path_sampler import PathSampler, Starts
 from bbfalsify.modelling.language.folding import make_binary, make_unary
@@ -31,9 +35,16 @@ def thresholds(shares: list[tuple[int, float]]) -> list[tuple[int, int]]:
 
 
 def restart_pass(
-    levels: Levels, split: list[tuple[int, int]], roots: int, rng: np.random.Generator
+    levels: Levels,
+    split: list[tuple[int, int]],
+    roots: int,
+    rng: np.random.Generator,
+    spend: Callable[[int], None],
 ) -> tuple[float, int, int]:
-    """One pass from `roots` first runs: the estimate, runs made, distinct first runs that met the goal."""
+    """One pass from `roots` first runs: the estimate, runs made, distinct first runs that met the goal.
+
+    `spend` is told the number of runs before they are made, and may raise BudgetSpent.
+    """
     places = np.array([level for level, _ in split], np.int64)
     factors = np.array([trials for _, trials in split], np.int64)
     weights = 1.0 / np.concatenate([[1.0], np.cumprod(factors.astype(float))])
@@ -45,6 +56,7 @@ def restart_pass(
         states, alive = [], []
         for k in np.unique(region):
             mine = np.flatnonzero(region == k)
+            spend(len(mine))
             runs += len(mine)
             if k not in aims:
                 aims[k] = _leaving(levels, int(k), places)
@@ -58,8 +70,10 @@ def restart_pass(
             states.append(ends.chosen(np.flatnonzero(~goal)))
             alive.append(mine[stopped[~goal]])
         ends, who = _joined(states), np.concatenate(alive)
-        if not len(who) or runs > MOST_TRIALS:
+        if not len(who):
             break
+        if runs > MOST_TRIALS:  # what is still on its way would be missing in the estimate
+            raise BudgetSpent(StopReason.BUDGET_SIMULATIONS)
         after = np.searchsorted(places, levels.scores(ends), side="right")
         starts, rows, region, birth, line = _continued(ends, region[who], after, birth[who], line[who], factors)
     return value / roots, runs, len(set(met_by))

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 from bbfalsify.core.settings import Settings, engine_name, setting
 
-RARE = ("splitting", "importance", "words")
+OF_WORDS = ("words", "conditional", "quasi_random")
+"""Methods that sum over words of actions."""
+RARE = ("splitting", "importance", *OF_WORDS)
 METHODS = ("auto", "chain", "sequence", "okamoto", "clopper_pearson", "wilson", "bayes", "sprt", *RARE)
 VARIANTS = ("fixed_effort", "adaptive", "restart")
 _PRECISION = re.compile(r"\s*(relative)?[\s:=]*([0-9.eE+-]+)\s*\Z")
@@ -19,7 +21,8 @@ class EstimateSettings(Settings):
 
     kind: str = engine_name("estimate")
     method: str = setting(
-        "How: auto computes the Markov chain where there is one, and else simulates with a confidence sequence.",
+        "How: auto computes the Markov chain where there is one, else simulates with a confidence sequence, and goes "
+        "on with a method for rare events where it meets none or too few.",
         default="auto",
         choices=METHODS,
     )
@@ -28,7 +31,7 @@ class EstimateSettings(Settings):
     )
     confidence: float = setting("Confidence of intervals and tests.", default=0.95, above=0, at_most=0.999999)
     runs: int | None = setting(
-        "Most runs for each query; the number of runs of methods that fix it.",
+        "Most runs for each query, whatever the method; the number of runs of methods that fix it.",
         default=None,
         at_least=1,
         absent="as many as the precision needs, at most 10 million",
@@ -65,11 +68,7 @@ class EstimateSettings(Settings):
     storm: bool = setting("For chains: ask Storm for a second opinion (pip install 'bbfalsify[storm]').", default=False)
     steps: int = setting("Most steps of a run; one that needs more counts as either.", default=1_000_000, at_least=1)
     horizon: float | None = setting(
-        "For a system with a profile: how long a use lasts.",
-        default=None,
-        at_least=0,
-        unit="s",
-        absent="for models",
+        "For a system with a profile: how long a use lasts.", default=None, at_least=0, unit="s", absent="for models"
     )
     period: float | None = setting(
         "For a system: distance of the samples.", default=None, above=0, unit="s", absent="fits formulas and system"
@@ -125,8 +124,8 @@ class EstimateSettings(Settings):
             yield "method", "'chain' is for models; a system with a profile is simulated."
         if self.horizon is not None and self.method == "sprt" and self.at_most is None:
             yield "at_most", "is missing: sprt tests a bound."
-        if self.horizon is None and self.method == "words":
-            yield "method", "'words' is for a system with a profile: words are those of its actions."
+        if self.horizon is None and self.method in OF_WORDS:
+            yield "method", f"'{self.method}' is for a system with a profile: words are those of its actions."
         if self.horizon is not None and self.score is not None:
             yield "score", "is for models; of a system with a profile, robustness is the score."
         if self.horizon is not None and self.splitting == "restart":

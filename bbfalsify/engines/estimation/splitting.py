@@ -6,25 +6,27 @@ fixed_effort    level := score of the initial state                             
                     p := share of the runs that succeed; level := level + 1
                 until every success has met the goal
                 P(goal) ≈ product of the p
-adaptive        the same, but level := the highest that a fifth of the runs reach     (Cérou and Guyader 2007)
+adaptive        the same, but level := the highest that a fifth of some probing runs reach; n others, from the same
+                states, then count                                                    (Cérou and Guyader 2007)
 restart         a run that rises to level k is continued R_k times; all but one of the copies end where they
                 fall below it; each meeting of the goal counts 1 / (R_1 … R_k)        (Villén-Altamirano 1991)
 
-A success that has met the goal stays one on all higher levels.  Passes are independent.  Each is unbiased (adaptive: up
-to a term that falls with the number of particles), so Student's interval over passes, on the logarithm's scale, is
+A success that has met the goal stays one on all higher levels.  Passes are independent.  Each is unbiased (adaptive,
+because runs that chose a level do not count for it), so Student's interval over passes, on the logarithm's scale, is
 honest as long as passes do not die out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import NONE_SEEN, NOT_ESTIMATED, Estimate
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.estimation.levels import Levels
 from bbfalsify.engines.estimation.path_sampler import PathSampler, Runs, Starts
 from bbfalsify.engines.estimation.plain_rule import MOST_RUNS
@@ -35,7 +37,9 @@ from bbfalsify.stats.intervals import t_interval
 MOST_LEVELS = 10_000
 FEW_ROOTS = 20
 ENOUGH = 0.2
-"""Share of the runs that must reach the next level of an adaptive pass."""
+"""Share of the probing runs that must reach the next level of an adaptive pass."""
+PROBES = 20
+"""Fewest probing runs."""
 
 
 @dataclass
@@ -106,13 +110,14 @@ class Passes:
 
     def estimate(self, variant: str) -> Estimate:
         if len(self.done) < 2:
-            return Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, self.pilot_runs)
+            made = self.pilot_runs + sum(one.runs for one in self.done)
+            return Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, made)
         values = np.array([one.value for one in self.done])
         runs = self.pilot_runs + sum(one.runs for one in self.done)
         levels = max(one.levels for one in self.done)
         method = f"splitting, {variant.replace('_', ' ')}, {levels} levels, t over {len(values)} passes"
         if not values.any():
-            return Estimate(1.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs)
+            return Estimate(1.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs, none_seen=True)
         low, high = t_interval(values, self.confidence)
         return Estimate(float(values.mean()), max(0.0, low), min(1.0, high), self.confidence, method, runs)
 
@@ -139,19 +144,23 @@ class Splitting:
 
     def __post_init__(self) -> None:
         self.passes = Passes(self.settings.particles, self.settings.confidence)
+        self._left = self.settings.runs or MOST_RUNS
 
     def estimate(self) -> Estimate:
-        """The probability of the goal, from independent passes."""
+        """The probability of the goal, from independent passes; what is cut off by the budget does not count."""
         self._levels = Levels(self.sampler, self.settings.score or "")
         one: Callable[[int], Pass]
         if self.settings.splitting == "restart":
-            pilot = self._one(self.seeds.child("pilot").rng())
-            self.passes.pilot_runs = pilot.runs
+            try:
+                pilot = self._one(self.seeds.child("pilot").rng())
+            except BudgetSpent as spent:
+                self.passes.stopped = f"stopped in the pilot pass ({spent.reason.value})"
+                return self._counted()
             split = thresholds(pilot.shares)
 
             def one(number: int) -> Pass:
                 rng = self.seeds.child("pass", number).rng()
-                value, runs, roots = restart_pass(self._levels, split, self.settings.particles, rng)
+                value, runs, roots = restart_pass(self._levels, split, self.settings.particles, rng, self._spend)
                 return Pass(value, len(split), runs, roots)
 
         else:
@@ -162,7 +171,12 @@ class Splitting:
         settings = self.settings
         plan = PassPlan(settings.passes, self.go_on, settings.relative, settings.runs or MOST_RUNS)
         self.passes.make(plan, one)
-        return self.passes.estimate(self.settings.splitting)
+        return self._counted()
+
+    def _counted(self) -> Estimate:
+        """The estimate, with all runs that were made, also for a pilot or a pass that was cut off."""
+        made = (self.settings.runs or MOST_RUNS) - self._left
+        return replace(self.passes.estimate(self.settings.splitting), samples=made)
 
     def warnings(self) -> list[str]:
         return self.passes.warnings()
@@ -174,8 +188,10 @@ class Splitting:
         level = self._levels.first
         while done.levels < MOST_LEVELS:
             done.levels += 1
-            seeds = rng.integers(0, 2**64, size=count, dtype=np.uint64)
-            level, made = self._risen(level, seeds, starts, rows, done)
+            level += 1
+            if self.settings.splitting == "adaptive":
+                level = self._probed(level, starts, rows, rng, done)
+            made = self._until(level, starts, rows, rng, done)
             successes = np.flatnonzero(made.met)
             done.value *= len(successes) / count
             done.shares.append((level, len(successes) / count))
@@ -190,19 +206,28 @@ class Splitting:
             starts, rows, roots = ends, picks, lines[picks]
         return done
 
-    def _risen(self, level: int, seeds: np.ndarray, starts: Starts, rows: np.ndarray, done: Pass) -> tuple[int, Runs]:
-        """Runs until the next level: the one above, or the highest that enough of them reach."""
+    def _spend(self, runs: int) -> None:
+        if not self.go_on():
+            raise BudgetSpent(StopReason.BUDGET_TIME)
+        if runs > self._left:
+            raise BudgetSpent(StopReason.BUDGET_SIMULATIONS)
+        self._left -= runs
 
-        def runs(target: int) -> Runs:
-            done.runs += len(seeds)
-            return self._levels.aiming_at(target).runs(seeds, starts, rows, ends=True)
+    def _until(self, level: int, starts: Starts, rows: np.ndarray, rng: np.random.Generator, done: Pass) -> Runs:
+        """A run from each of these states, until it reaches the level."""
+        self._spend(len(rows))
+        done.runs += len(rows)
+        seeds = rng.integers(0, 2**64, size=len(rows), dtype=np.uint64)
+        return self._levels.aiming_at(level).runs(seeds, starts, rows, ends=True)
 
-        step, made = 1, runs(level + 1)
-        while self.settings.splitting == "adaptive":
-            if made.met.mean() < ENOUGH or self._levels.goal_met(made.ends.chosen(np.flatnonzero(made.met))).all():
-                break
-            further = runs(level + 2 * step)
-            if further.met.mean() < ENOUGH:
-                break
-            step, made = 2 * step, further
-        return level + step, made
+    def _probed(self, level: int, starts: Starts, rows: np.ndarray, rng: np.random.Generator, done: Pass) -> int:
+        """The level, or the highest of further ones that enough of the probing runs reach."""
+        some = rng.choice(rows, max(PROBES, len(rows) // 4))
+        step = 1
+        while True:
+            made = self._until(level + step, starts, some, rng, done)
+            if made.met.mean() < ENOUGH:
+                return level + step // 2
+            if self._levels.goal_met(made.ends.chosen(np.flatnonzero(made.met))).all():
+                return level + step
+            step *= 2

@@ -33,8 +33,9 @@ def labels_of(model: CompiledModel, until: float) -> dict[int, int]:
 class TiltedPaths:
     """A `TiltedSource`: runs of a model that are judged by a path."""
 
-    def __init__(self, sampler: PathSampler, score: str | None) -> None:
-        self.sampler = sampler
+    def __init__(self, sampler: PathSampler, score: str | None, most_runs: int) -> None:
+        """`most_runs`: of training."""
+        self.sampler, self.most_runs = sampler, most_runs
         self.levels = None if score is None else Levels(sampler, score)
         limit = sampler.path.limit
         self._own = Tilts.uniform(tuple(labels_of(sampler.model, math.inf if sampler.path.counted else limit)), 1, BINS)
@@ -63,7 +64,7 @@ class TiltedPaths:
         if self.levels is None or self._level is None:
             return self._with_more_time(best, tilts, words)
         step = 1
-        while True:
+        while self.runs + count <= self.most_runs:
             made = self._made(self.levels.aiming_at(self._level + step), tilts, words)
             if made.met.mean() < ELITE and step > 1:
                 return best
@@ -72,10 +73,11 @@ class TiltedPaths:
                 return best
             self._level += step
             step *= 2
+        return best
 
     def _with_more_time(self, best: Drawn, tilts: Tilts, words: np.ndarray) -> Drawn:
         limit, factor = self.sampler.path.limit, 1.0
-        while not self.sampler.path.counted and limit * factor < _LONG:
+        while not self.sampler.path.counted and limit * factor < _LONG and self.runs + len(words) <= self.most_runs:
             factor *= 1.5
             made = self._made(self.sampler.limited(limit * factor), tilts, words)
             if made.met.mean() >= ELITE:

@@ -6,38 +6,50 @@ from collections.abc import Callable
 from typing import Any
 
 from bbfalsify.core.budget import BudgetSpent
-from bbfalsify.core.query import Ask
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.query import Ask, AskUses
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.answering import Answered
-from bbfalsify.engines.estimation.importance import MOST_RUNS, RELATIVE, importance_sampling
-from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.engines.estimation.answered import Answered
+from bbfalsify.engines.estimation.importance import MOST_RUNS, RELATIVE, fitting, importance_sampling
+from bbfalsify.engines.estimation.settings import OF_WORDS, EstimateSettings
 from bbfalsify.engines.estimation.splitting import PassPlan
 from bbfalsify.engines.estimation.tilted_uses import TiltedUses
 from bbfalsify.engines.estimation.use_splitting import ProfileRuns, UseSplitting
-from bbfalsify.engines.estimation.uses import JudgedUses
+from bbfalsify.engines.estimation.uses import Allowance, JudgedUses
 from bbfalsify.engines.estimation.words import Words
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import supports_conditional
 
 
 def answer_use(
-    ask: Ask, usage: Usage, requirement: int, settings: EstimateSettings, seeds: SeedTree, go_on: Callable[[], bool]
+    ask: Ask,
+    usage: Usage,
+    requirement: int,
+    settings: EstimateSettings,
+    seeds: SeedTree,
+    go_on: Callable[[], bool],
+    ask_uses: AskUses | None = None,
 ) -> Answered:
     """The probability that a use violates the requirement; what was reached when the budget was spent is told."""
-    uses = JudgedUses(ask, usage, requirement, f"{settings.method}/{requirement}")
+    check_method(usage, settings.method)
+    allowance = Allowance(ask, settings.runs or MOST_RUNS, ask_uses)
+    name = f"{settings.method}/{requirement}"
+    uses = JudgedUses(allowance, usage, requirement, name, ask_uses=allowance.uses)
+    evidence: dict[str, Any]
     try:
         if settings.method == "splitting":
-            plan = PassPlan(settings.passes, go_on, settings.relative, settings.runs or MOST_RUNS)
+            plan = PassPlan(settings.passes, go_on, settings.relative, allowance.most)
             splitting = UseSplitting(
                 ProfileRuns(uses), settings.splitting, settings.particles, plan, settings.confidence, seeds
             )
             found, warnings = splitting.estimate(), splitting.warnings()
-            evidence: dict[str, Any] = {"distinct_roots": splitting.passes.roots}
-        elif settings.method == "words":
-            words = Words(uses, seeds, settings.confidence, settings.relative or RELATIVE, settings.particles,
-                          settings.runs or MOST_RUNS, go_on)  # fmt: skip
+            times = {"uses": round(uses.duration, 6), "simulated": round(uses.simulated, 6)}
+            evidence = {"distinct_roots": splitting.passes.roots, "simulated_time": times}
+        elif settings.method in OF_WORDS:
+            words = Words(uses, seeds, settings.confidence, settings.relative or RELATIVE, fitting(settings),
+                          allowance.most, go_on, settings.method)  # fmt: skip
             found, warnings = words.estimate(), words.said
             evidence = {"words": {" ".join(word): part.as_json() for word, part in words.parts.items()}}
-            return Answered(found, None, False, words.simulations, found.method, warnings, evidence=evidence)
         else:
             tilting = importance_sampling(TiltedUses(uses), settings, seeds, go_on)
             found, warnings = tilting.estimate(), tilting.said
@@ -45,4 +57,14 @@ def answer_use(
     except BudgetSpent as spent:
         found, evidence = uses.plainly(settings.confidence), {}
         warnings = [f"stopped while preparing ({spent.reason.value}): only its first, plain uses are counted"]
-    return Answered(found, None, False, uses.asked, found.method, warnings, evidence=evidence)
+    return Answered(found, None, False, allowance.used, found.method, warnings, evidence=evidence)
+
+
+def check_method(usage: Usage, method: str) -> None:
+    """Refuse a method that the profile does not allow."""
+    reason = supports_conditional(usage.model) if method in ("conditional", "quasi_random") else None
+    if method in OF_WORDS and not usage.profile.has_actions:
+        reason = "it has no actions, so there are no words"
+    if reason is not None:
+        raise UserError(Problem(f"--method {method} does not support this profile: {reason}.", usage.profile.file,
+                                allowed=("importance", "splitting")))  # fmt: skip

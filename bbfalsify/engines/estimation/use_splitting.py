@@ -10,8 +10,11 @@
 Under the profile all random numbers of a use are independent and uniform (`core/choices.py`), so a change that treats
 them alike leaves the profile's law, given the level, as it is; then the product is unbiased for levels that are fixed
 (`fixed_effort`: a pilot pass chooses them, and how far numbers move at each).  `adaptive` lets each pass choose, with a
-bias that falls with n.  Delays, choices of edges and branches, parameters and signals change alike.  Every change is a
-whole use, from reset, and is counted.
+bias that falls with n.  Delays, choices of edges and branches, parameters and signals change alike.
+
+Every change is a use and is counted.  Half of the changes leave the random numbers before some place as they are, so
+the use begins as before: a system that can save its state goes on from there (`systems/continued.py`), any other one
+simulates the beginning again.  The result is the same; the time that was simulated is told.
 """
 
 from __future__ import annotations
@@ -95,6 +98,7 @@ class UseSplitting:
 
     def __post_init__(self) -> None:
         self.passes = Passes(self.particles, self.confidence)
+        self.population.uses.continues = True
 
     def estimate(self) -> Estimate:
         levels: list[Level] | None = None
@@ -172,13 +176,14 @@ def _widths(numbers: list[np.ndarray]) -> np.ndarray:
 
 
 def moved(numbers: np.ndarray, rng: np.random.Generator, widths: np.ndarray) -> np.ndarray:
-    """Move random numbers to both sides alike, round the ends of [0, 1): few far, or many a little.
+    """Move random numbers to both sides alike, round the ends of [0, 1): few far, or many a little, all or the later.
 
     What is decided here does not depend on the run, so the change back is as probable.  A run that needs more numbers
     than before draws them, as those that were not used count as drawn anew.
     """
     share, scale = rng.choice([0.1, 0.3, 1.0]), rng.choice([0.1, 0.4, 1.0])
-    chosen = rng.random(numbers.shape) < share
+    kept = int(rng.integers(2)) * int(rng.integers(max(1, len(widths))))
+    chosen = (rng.random(numbers.shape) < share) & (np.arange(len(numbers)) >= kept)
     reach = scale * np.append(widths, np.ones(max(0, len(numbers) - len(widths))))[: len(numbers)]
     turned = (numbers + reach * (2 * rng.random(numbers.shape) - 1)) % 1.0
     return np.where(chosen, np.minimum(turned, HIGHEST), numbers)

@@ -3,10 +3,14 @@
     words := keys of the violations that tilted uses meet                          (`importance.py`)
     P(violation) ≈ Σ over words of P(follow the word) · P(violate in its last step | word)  +  P(violation, other word)
 
-The first factor is exact where the law of every step depends on the word alone; the second is a share of simulations,
-or, where that is small, importance sampling inside the word (`tilted_words.py`), or splitting over levels of robustness
-where the weights of that have heavy tails.  Violations with other words are estimated
-by importance sampling, unless none is met: then the sum is called "at least".
+The first factor is exact where the law of every step depends on the word alone.  How the second is found has a name:
+
+    words           a share of simulations, or, where that is small, importance sampling inside the word
+                    (`tilted_words.py`), or splitting over levels of robustness where its weights have heavy tails
+    conditional     passes of the conditional estimator only (`falsification/conditional.py`)
+    quasi_random    the same with sorted particles and even random numbers; the passes are randomised anew
+
+Violations with other words are estimated by importance sampling, unless none is met: then the sum is called "at least".
 
 A violation in the last step comes before the last action, so words that differ from a violating one in that action only
 are looked at, too, whether tilted uses met them or not.
@@ -26,7 +30,7 @@ from bbfalsify.engines.estimation.importance import ImportanceSampling, TiltedSo
 from bbfalsify.engines.estimation.tilted_uses import TiltedUses
 from bbfalsify.engines.estimation.tilted_words import TiltedWord
 from bbfalsify.engines.estimation.use_splitting import UseSplitting
-from bbfalsify.engines.estimation.uses import JudgedUses
+from bbfalsify.engines.estimation.uses import Allowance, JudgedUses
 from bbfalsify.engines.estimation.word_runs import WordRuns
 from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.exact import NotExact, exact_word
@@ -35,6 +39,10 @@ MOST_WORDS, CLOSEST = 30, 6
 FEW_HITS = 100
 """With fewer violating traces than this, rare-event methods look inside the word."""
 PASSES, TRACES = 10, 50
+FEWEST = 500
+"""Uses with which it is worth to look inside a word."""
+KEPT = 2
+"""Parts of the runs that are kept for other words, where each word still to come may take one."""
 
 Key = tuple[str, ...]
 
@@ -48,38 +56,47 @@ class Words:
     particles: int
     most_runs: int
     go_on: Callable[[], bool]
+    inside: str = "words"
+    """How the share of a word is found."""
     said: list[str] = field(default_factory=list)
     parts: dict[Key, Estimate] = field(default_factory=dict)
     """Each word with its probability."""
-    simulations: int = 0
+
+    def __post_init__(self) -> None:
+        self._allowance = Allowance(self.uses.ask, self.most_runs, self.uses.ask_uses)
+        self.uses.ask, self.uses.ask_uses = self._allowance, self._allowance.uses
+
+    @property
+    def simulations(self) -> int:
+        return self._allowance.used
 
     def estimate(self) -> Estimate:
         source = TiltedUses(self.uses)
-        tilts = self._tilting(source, "finding").trained()
+        tilts = self._tilting(source, "finding", self.most_runs // 2).trained()
         source.draw(tilts, 4 * self.particles, self.seeds.child("finding", "words"))
         # Where nothing was met, the words of the closest uses are tried: splitting may find violations inside them.
         met = self.uses.keys or dict(source.closest.most_common(CLOSEST))
         words = sorted(met, key=lambda key: (-met[key], key))[:MOST_WORDS]
-        others, rest = self.uses, self._tilting(source, "others")
+        rest = self._tilting(source, "others", self._allowance.left)
         remainder = Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, 0)
         try:
-            for key in words:  # grows
-                found = self._word(key)
+            for number, key in enumerate(words):  # grows
+                found = self._word(key, self._allowance.left // (len(words) - number + KEPT))
                 if key in self.uses.keys or not found.none_seen:
                     self.parts[key] = found
                 if not found.none_seen:
                     words += [other for other in self._siblings(key) if other not in words][: MOST_WORDS - len(words)]
             others = self.uses.without(self.parts, f"{self.uses.name}/others")
-            rest = self._tilting(TiltedUses(others), "others")
+            # Those who look for other words need not work harder than all words together.
+            most = min(self._allowance.left, self.simulations) if self.parts else self._allowance.left
+            rest = self._tilting(TiltedUses(others), "others", most)
             if self.parts:
                 rest.beside = sum(part.value for part in self.parts.values())
-                rest.most_runs = min(self.most_runs, self.simulations + self.uses.asked)
             remainder = rest.estimate()
         except BudgetSpent as spent:
             if not self.parts:
                 raise
             self.said.append(f"stopped after {len(self.parts)} of {len(words)} words ({spent.reason.value})")
-        self.simulations += self.uses.asked + (0 if others is self.uses else others.asked)
         if not self.parts:
             self.said += rest.said
             return remainder
@@ -99,8 +116,13 @@ class Words:
 
     def sum_over(self, words: Sequence[Key]) -> Estimate | None:
         """The probability of these words alone, which is at least so much; None where none of them is seen."""
-        found = ((word, self._word(word)) for word in words)
-        self.parts = {word: part for word, part in found if not part.none_seen}
+        try:
+            for number, word in enumerate(words):
+                part = self._word(word, self._allowance.left // (len(words) - number))
+                if not part.none_seen:
+                    self.parts[word] = part
+        except BudgetSpent as spent:
+            self.said.append(f"stopped after {len(self.parts)} of {len(words)} words ({spent.reason.value})")
         unknown = Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, 0)
         return self._sum(unknown, ()) if self.parts else None
 
@@ -118,49 +140,66 @@ class Words:
         high = value + math.hypot(*(part.high - part.value for part in known))
         at_least = unknown or remainder.none_seen
         method = f"sum over {len(self.parts)} words" + (f", {AT_LEAST}" if at_least else " and the remainder")
-        return Estimate(value, max(0.0, low), min(1.0, high), self.confidence, method, self.simulations)
+        low, high = max(0.0, low), min(1.0, high)
+        return Estimate(value, low, high, self.confidence, method, self.simulations, at_least=at_least)
 
-    def _word(self, word: Key) -> Estimate:
-        """The probability that a use follows the word and is first violated in its last step."""
+    def _word(self, word: Key, most: int) -> Estimate:
+        """The probability that a use follows the word and is first violated in its last step, by at most so many."""
         name, seeds = f"{self.uses.name}/word/{' '.join(word)}", self.seeds.child("word", *word)
-        plan = PassPlan(PASSES, TRACES, confidence=self.confidence)
-        found = estimate_word(
-            self.uses.ask, self.uses.usage, word, plan, seeds, requirement=self.uses.requirement, name=name
-        )
-        self.simulations += PASSES * TRACES
-        sampled = found.probability
-        if found.passes.total_hits >= FEW_HITS and sampled.high - sampled.low <= 2 * self.relative * sampled.value:
+        sampled, hits = self._passes(word, TRACES, name, seeds)
+        if hits >= FEW_HITS and self._precise(sampled):
             return sampled
+        most -= PASSES * TRACES
+        if self.inside != "words":
+            # As many as the first passes let expect, and new ones: passes that were looked at would be chosen ones.
+            width = (sampled.high - sampled.low) / 2 / max(sampled.value, 1e-300) / self.relative
+            traces = min(math.ceil(1.2 * TRACES * width**2), most // PASSES) if hits else most // PASSES
+            return self._passes(word, traces, f"{name}/more", seeds.child("more"))[0] if traces > TRACES else sampled
         try:
             law = exact_word(self.uses.usage.model, word)
         except NotExact:
             return sampled
-        share = self._share(word, name, seeds) if law.steps_agree else None
+        share = self._share(word, name, seeds, most) if law.steps_agree else None
         if share is None:
             return sampled
         value, low, high = (law.cylinders[-1] * limit for limit in (share.value, share.low, share.high))
         return Estimate(value, low, high, self.confidence, f"exact product × {share.method}", share.samples)
 
-    def _share(self, word: Key, name: str, seeds: SeedTree) -> Estimate | None:
+    def _passes(self, word: Key, traces: int, name: str, seeds: SeedTree) -> tuple[Estimate, int]:
+        """The estimate by passes along the word, and how many of their traces violate."""
+        even, estimator = self.inside == "quasi_random", "auto" if self.inside == "words" else "conditional"
+        plan = PassPlan(PASSES, traces, estimator, self.confidence, quasi_random=even)
+        ask, usage, requirement = self.uses.ask, self.uses.usage, self.uses.requirement
+        found = estimate_word(ask, usage, word, plan, seeds, requirement=requirement, name=name)
+        return found.probability, found.passes.total_hits
+
+    def _precise(self, found: Estimate) -> bool:
+        return found.high - found.low <= 2 * self.relative * found.value
+
+    def _share(self, word: Key, name: str, seeds: SeedTree, most: int) -> Estimate | None:
         """The share of the uses of a word that violate in its last step: by tilts, or by splitting where they fail."""
+        if most < FEWEST:
+            return None
         own = self.uses.without((), f"{name}/tilted")
-        tilting = self._tilting(TiltedWord(WordRuns(own, word, seeds)), name)
+        tilting = self._tilting(TiltedWord(WordRuns(own, word, seeds)), name, most)
         found = tilting.estimate()
-        self.simulations += own.asked
         if not found.none_seen and tilting.trusted:
             return found
-        if self.simulations >= self.most_runs:
+        most -= own.asked
+        if most < FEWEST:
             return None
         own = self.uses.without((), f"{name}/inside")
-        plan = passes.PassPlan(PASSES, self.go_on, self.relative, self.most_runs)
+        own.ask = Allowance(own.ask, most)
+        plan = passes.PassPlan(PASSES, self.go_on, self.relative, most)
         particles = max(50, self.particles // 5)
         runs = WordRuns(own, word, seeds)
-        found = UseSplitting(runs, "fixed_effort", particles, plan, self.confidence, seeds.child("inside")).estimate()
-        self.simulations += own.asked
+        splitting = UseSplitting(runs, "fixed_effort", particles, plan, self.confidence, seeds.child("inside"))
+        try:
+            found = splitting.estimate()
+        except BudgetSpent:  # in its pilot pass
+            return None
         return None if found.none_seen or not found.value or found.method == NOT_ESTIMATED else found
 
-    def _tilting(self, source: TiltedSource, name: str) -> ImportanceSampling:
-        return ImportanceSampling(
-            source, self.seeds.child(name), self.confidence, self.relative, self.particles, self.most_runs,
-            self.go_on,
-        )  # fmt: skip
+    def _tilting(self, source: TiltedSource, name: str, most: int) -> ImportanceSampling:
+        seeds = self.seeds.child(name)
+        return ImportanceSampling(source, seeds, self.confidence, self.relative, self.particles, most, self.go_on)

@@ -24,7 +24,6 @@ from bbfalsify.kernel import (
     Particles,
     StepResult,
     Walk,
-    WalkStatus,
     conditional_step,
     step_probability,
     stochastic_step,
@@ -73,7 +72,7 @@ class WordFollower:
         numbers = seeds.rng()
         start = Particles.initial(self.model, seeds.words(1))
         if after is not None and after.walk.steps:
-            start = where_they_end(self.model, [after.walk], seeds)
+            start = where_they_end(self.model, [after.walk], seeds.words(1))
         family = Genealogy(start)
         quantiles = [] if after is None else list(after.quantiles)
         for wish in wishes:
@@ -113,7 +112,7 @@ class WordFollower:
         if delay is not None and abs(float(step.delay[0]) - delay) > CLOSE:
             quantile = self._quantile(here, label, delay, numbers)
             step = self._at(here, label, np.full(DRAWS, quantile), numbers)
-        rows = np.flatnonzero(step.status == WalkStatus.RUNNING)
+        rows = np.flatnonzero(step.made)
         return (step, self._most_like(step, rows, wish.like), quantile) if len(rows) else None
 
     def _at(self, here: Particles, label: int, quantiles: np.ndarray, numbers: np.random.Generator) -> StepResult:
@@ -142,7 +141,7 @@ class WordFollower:
         """Draw many steps and choose a fitting one, if the law of the next action is not computed."""
         words = numbers.integers(0, 2**64, size=MANY, dtype=np.uint64)
         step = stochastic_step(self.model, here.take(np.zeros(MANY, int), words))
-        rows = np.flatnonzero((step.status == WalkStatus.RUNNING) & (step.action == label))
+        rows = np.flatnonzero(step.made & (step.action == label))
         if not len(rows):
             return None
         rows = rows[np.argsort(step.delay[rows], kind="stable")]

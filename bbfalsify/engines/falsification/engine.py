@@ -206,12 +206,7 @@ def chosen_guide(usage: Usage, options: Options) -> str | None:
 
 
 def order_similar(
-    ask: Ask,
-    usage: Usage,
-    progress: Progress,
-    options: Options,
-    seeds: SeedTree,
-    listener: FalsificationListener,
+    ask: Ask, usage: Usage, progress: Progress, options: Options, seeds: SeedTree, listener: FalsificationListener
 ) -> None:
     """Make the further passes of rows that their intervals do not tell apart."""
     requirements = sorted({finding.requirement for finding in progress.estimated})

@@ -123,11 +123,7 @@ def estimate_word(
         value = law.cylinders[-1]
         cylinder = Estimate(value, value, value, confidence, EXACT, seen.total_traces)
     return WordEstimate(
-        seen,
-        splitting_estimate(seen, method=method, confidence=confidence),
-        cylinder,
-        beside,
-        session.evidence,
+        seen, splitting_estimate(seen, method=method, confidence=confidence), cylinder, beside, session.evidence
     )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.genealogy import Genealogy
 from bbfalsify.engines.falsification.walk_extension import joined, where_they_end
-from bbfalsify.kernel import CompiledModel, Walk, WalkStatus, stochastic_step
+from bbfalsify.kernel import CompiledModel, Walk, stochastic_step
 
 MOST_AT_ONCE = 20_000
 """Actions of one moment, after which a profile is taken for zeno."""
@@ -48,10 +48,10 @@ def whole_moments(model: CompiledModel, walks: Sequence[Walk], seeds: SeedTree) 
     moving = [j for j, walk in enumerate(walks) if walk.steps]
     if not moving:
         return result
-    family = Genealogy(where_they_end(model, [walks[j] for j in moving], seeds))
+    family = Genealogy(where_they_end(model, [walks[j] for j in moving], seeds.words(len(moving))))
     while family.levels < MOST_AT_ONCE:
         step = stochastic_step(model, family.particles)
-        at_once = np.flatnonzero((step.status == WalkStatus.RUNNING) & (step.particles.time <= family.particles.time))
+        at_once = np.flatnonzero(step.made & (step.particles.time <= family.particles.time))
         if not len(at_once):
             break
         # A model that fails later than this moment is not our concern.

@@ -27,7 +27,7 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import StopReason
+from bbfalsify.core.verdict import SimulationStatus, StopReason
 from bbfalsify.engines.falsification.accelerator import Accelerator, moving
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.failing_runs import shortest_failing
@@ -36,9 +36,9 @@ from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guided import GuidedRuns
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, turns
-from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.engines.falsification.walk_extension import continued
+from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, findings_of, turns
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.walk_extension import continued, to_the_end
 from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
 from bbfalsify.kernel import CompiledModel, Walk
 
@@ -247,13 +247,16 @@ class ProbableSearch:
             traces = traces[:: max(1, len(traces) // runs)][:runs]
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
             traces = whole_moments(self.usage.model, traces, drawn.child("moment"))
+            if self._scarce:  # whole at once: no simulation is spent on making a finding whole
+                limits = self.usage.duration, MAX_STEPS
+                traces = [to_the_end(self.usage.model, w, *limits, drawn.child(i)) for i, w in enumerate(traces)]
             traces = self.usage.values.drawn(traces, drawn)
             numbers = self.plan.next(self.search, len(traces))
             walks |= dict(zip(numbers, traces, strict=True))
             for walk in traces:
                 self.search.visits.add_walk(self.usage.model, walk)
             tried.append((key, split.cylinder, numbers))
-        hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=True)}
+        hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=not self._scarce)}
         for key, cylinder, numbers in tried:
             self._count(key, cylinder, [finding for number in numbers for finding in hits[number]], len(numbers))
 
@@ -326,6 +329,26 @@ class ProbableSearch:
             for finding in pool.newly_listed(self.search.iterations):
                 brought.add(finding.iteration or 0)
                 if not self._scarce:
+                    self._make_whole(finding)
                     self.search.report(finding, self.listener)
         self.listener.advanced(self.search, [pool.mass() for pool in self.pools])
         return brought
+
+    def _make_whole(self, finding: Finding) -> None:
+        """Continue a run along a word to the end of the use, so that a replay can tell when all is well."""
+        usage, ask = self.usage, self.search.counting(self.ask)
+        cut = finding.simulation is SimulationStatus.OK and finding.stimulus.duration < usage.duration
+        if finding.walk is None or not cut:
+            return
+        seeds = self.seeds.child("whole", finding.query)
+        walk = to_the_end(usage.model, finding.walk, usage.duration, MAX_STEPS, seeds)
+        if walk.times[-1] < usage.duration:
+            return  # the profile stands still
+        stimulus = usage.stimulus(walk)
+        [answer] = ask([Query(f"{finding.query}/whole", stimulus, seed_name=finding.query)])
+        run = Run(finding.iteration or 0, walk, stimulus, answer)
+        for found in findings_of(usage, run):
+            if (found.requirement, found.actions) == (finding.requirement, finding.actions):
+                finding.word, finding.stimulus, finding.judgement, finding.walk = (
+                    found.word, stimulus, found.judgement, walk,
+                )  # fmt: skip

@@ -64,10 +64,7 @@ class SearchSettings(Settings):
     def conflicts(self) -> Iterator[tuple[str, str]]:
         if self.store == "bits":
             if self.method not in (Method.DFS, Method.RDFS):
-                yield (
-                    "store",
-                    f"'bits' is for dfs and rdfs, whose stack is the trace; found method {self.method}.",
-                )
+                yield ("store", f"'bits' is for dfs and rdfs, whose stack is the trace; found method {self.method}.")
             if self.memory is None:
                 yield "store", "'bits' needs `memory`: all of it is filled with bits."
         if self.fallback != "none":

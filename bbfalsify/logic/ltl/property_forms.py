@@ -23,12 +23,7 @@ FORMS = ("ltl", "ltlf", "monitor", "dfa", "hoa", "hoa_violations", "stl")
 
 
 def read_property(
-    form: str,
-    source: Any,
-    *,
-    folder: str | Path | None = None,
-    file: str | None = None,
-    line: int | None = None,
+    form: str, source: Any, *, folder: str | Path | None = None, file: str | None = None, line: int | None = None
 ) -> Property:
     """Read a requirement from a text, the name of a file in `folder`, or (monitors) a mapping.
 

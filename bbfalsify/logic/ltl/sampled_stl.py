@@ -69,11 +69,7 @@ class Sampling:
     """
 
     def __init__(
-        self,
-        formulas: Sequence[stl.Formula],
-        period: float,
-        *,
-        inputs: Mapping[str, Mapping[str, float]] | None = None,
+        self, formulas: Sequence[stl.Formula], period: float, *, inputs: Mapping[str, Mapping[str, float]] | None = None
     ) -> None:
         self.formulas, self.period, self.inputs = tuple(formulas), period, dict(inputs or {})
         problems = [p for formula in formulas for p in sampling_problems(formula, period)]

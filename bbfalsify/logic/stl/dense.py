@@ -23,13 +23,13 @@ from bbfalsify.jit import jit
 from bbfalsify.logic.stl.piecewise import FLAT, NONE, RISING, future_window, past_window, pointwise, push
 from bbfalsify.logic.stl.piecewise_until import since, until
 from bbfalsify.logic.stl.program import Op
+from bbfalsify.logic.stl.ticks import FARTHEST, ticks_per_unit
 
 _ATOM, _TRUTH, _NOT, _AND, _OR = int(Op.ATOM), int(Op.TRUTH), int(Op.NOT), int(Op.AND), int(Op.OR)
 _ALWAYS, _EVENTUALLY, _ALWAYS_BEFORE = int(Op.ALWAYS), int(Op.EVENTUALLY), int(Op.ALWAYS_BEFORE)
 _HISTORICALLY, _HISTORICALLY_AFTER = int(Op.HISTORICALLY), int(Op.HISTORICALLY_AFTER)
 _UNTIL, _SINCE = int(Op.UNTIL), int(Op.SINCE)
-FARTHEST = 4e15
-"""Largest bound, a hundred thousand traces away, so that ticks stay exact in doubles and keys in 64 bits."""
+compiled_ticks_per_unit = jit(ticks_per_unit)
 
 
 @jit
@@ -52,15 +52,7 @@ def is_sound(times, margins):
 def sample_ticks(times, ticks):
     """Fill in the tick of every sample; return the ticks per unit of time."""
     n = len(times)
-    span = times[n - 1] - times[0]
-    scale = 1e9
-    if span > 0.0:
-        # The loops give the correctly rounded powers of ten, everywhere the same.
-        scale = 1.0
-        while span * scale >= 1e10:
-            scale /= 10.0
-        while span * scale < 1e9 and scale < 1e22:
-            scale *= 10.0
+    scale = compiled_ticks_per_unit(times[n - 1] - times[0])
     ticks[0] = 0
     for i in range(1, n):
         # Samples closer than a tick keep their order and their own moment.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,10 @@ class Requirement:
     """Discrete time: the distance of the samples."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.formula, Formula):
+            kind, given = type(self.formula).__name__, f'parse_stl("{self.formula}")'
+            hint = f"; write {given}." if kind == "str" else "."
+            raise UserError(f"requirement {self.id}: the formula must be a Formula, not {kind}{hint}")
         problems = []
         if self.time not in TIMES:
             problems.append(unknown_name("kind of time", self.time, TIMES, where=f"in requirement {self.id}"))
@@ -63,6 +67,18 @@ class Requirement:
         from bbfalsify.logic.stl.stl_monitor import judge
 
         return judge(self.formula, times, signals, time=self.time, period=self.period)
+
+
+def duration_notes(requirements: Sequence[Requirement], horizon: float) -> list[str]:
+    """A formula that looks further ahead than uses last is judged all the same, by simulations that go on."""
+    if horizon == 0 and not any(r.duration(0.0) for r in requirements):
+        return ["the horizon is 0 and no formula looks ahead: only time 0 is judged"]
+    return [
+        f"{r.id} looks further ahead than the horizon of {horizon:g}: to judge it, simulations go on until "
+        f"{r.duration(horizon):g}"
+        for r in requirements
+        if r.duration(0.0) > horizon
+    ]
 
 
 def dense_problems(formula: Formula) -> list[Problem]:

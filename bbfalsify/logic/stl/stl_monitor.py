@@ -9,25 +9,24 @@ is satisfied at exactly 75 and `T < 75` is violated, though both have robustness
 
 Formulas are judged at the first sample.  Dense time: a sample's values hold until the next sample.  Discrete time:
 only the samples count, they must be one period apart, and bounds must be multiples of the period.  See `program.py`
-for vacuity.
+for vacuity.  `array_monitor.py` judges a single trace in dense time without compiled code.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import numpy as np
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.verdict import VERDICTS, Judgement, Verdict
 from bbfalsify.logic.stl.dense import is_sound, judge_dense, robustness_dense
 from bbfalsify.logic.stl.discrete import first_off_grid, judge_discrete
-from bbfalsify.logic.stl.formula import Compare, Formula, Number, Reach, Signal, Window, nodes_of, render
+from bbfalsify.logic.stl.formula import Compare, Formula, Number, Reach, Signal, Window
 from bbfalsify.logic.stl.program import Program, atom_values, compile_formula
 from bbfalsify.logic.stl.requirement import MONITORS, dense_problems, period_problems
-
-Signals = Mapping[str, np.ndarray]
+from bbfalsify.logic.stl.traces import Signals, judgement, trace_problems
 
 
 def judge(
@@ -49,13 +48,7 @@ def judge(
         violated = math.inf if false_at == math.inf else float(times[max(0, int(max(false_at, 0.0)))])
     else:
         raise ValueError(f"time is 'dense' or 'discrete', not {time!r}")
-    verdict = Verdict.INCONCLUSIVE
-    if false_at < math.inf:
-        verdict = Verdict.VIOLATED
-    elif true_at < math.inf:
-        verdict = Verdict.SATISFIED
-    vacuous = bool(occurred == math.inf) and verdict is not Verdict.VIOLATED
-    return Judgement(verdict, float(robustness), violated, vacuous)
+    return judgement(robustness, true_at, false_at, violated, occurred)
 
 
 def judge_many(
@@ -132,46 +125,7 @@ def _prepared(
         margins, truths = atom_values(program.atoms, values, len(times))
         if is_sound(times, margins):
             return times, margins, truths
-    raise UserError(_diagnosis(formula, program, times, signals))
-
-
-def _diagnosis(formula: Formula, program: Program, times: np.ndarray, signals: Signals) -> list[Problem]:
-    n = len(times)
-    problems: list[Problem] = []
-    if n == 0:
-        problems.append(Problem("the trace has no samples; a requirement is judged at its first sample."))
-    elif not np.isfinite(times).all():
-        problems.append(Problem("the times of the trace must be finite."))
-    elif not (np.diff(times) > 0).all():
-        i = int(np.flatnonzero(np.diff(times) <= 0)[0]) + 1
-        problems.append(
-            Problem(f"the times must increase, but sample {i} at {times[i]:g} follows one at {times[i - 1]:g}.")
-        )
-    values: dict[str, np.ndarray] = {}
-    for name in formula.signals:
-        if name not in signals:
-            problems.append(unknown_name("signal", name, signals, where=f"in '{formula}'"))
-            continue
-        values[name] = value = np.asarray(signals[name], np.float64)
-        if value.shape != times.shape:
-            problems.append(Problem(f"signal '{name}' has {value.size} samples, the trace has {n}."))
-        elif np.isnan(value).any():
-            moment = times[int(np.flatnonzero(np.isnan(value))[0])]
-            problems.append(Problem(f"signal '{name}' is not a number at time {moment:g}."))
-    if problems:
-        return problems
-    margins, _ = atom_values(program.atoms, values, n)
-    for atom, margin in zip(program.atoms, margins, strict=True):
-        bad = np.flatnonzero(np.isnan(margin))
-        if len(bad):
-            names = sorted({node.name for node in nodes_of(atom) if isinstance(node, Signal)})
-            problems.append(
-                Problem(
-                    f"'{render(atom)}' is undefined at time {times[bad[0]]:g} (division by zero, root of a negative "
-                    f"number or infinite values of {', '.join(names)})."
-                )
-            )
-    return problems
+    raise UserError(trace_problems(formula, program, times, signals))
 
 
 def _sample_bounds(

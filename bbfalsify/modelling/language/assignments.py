@@ -18,18 +18,8 @@ from bbfalsify.modelling.language.typed_symbols import (
     Type,
     VariableSymbol,
 )
+from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.effects import EffectAnalysis
-from bbfalsify.modelling.network.expressions import (
-    Assign,
-    AtLocation,
-    Bound,
-    Constant,
-    Expression,
-    If,
-    Kind,
-    Read,
-    Statement,
-)
 
 
 class AssignmentResolver:
@@ -65,19 +55,19 @@ class AssignmentResolver:
             self.fail(f"'{base.name}' is constant and cannot be assigned.", node.line)
             return None
         part = self.expressions.part(node)
-        if part is None or isinstance(part, AtLocation):
+        if part is None or isinstance(part, ex.AtLocation):
             return None
         self.expressions.writes |= any(isinstance(leaf, VariableSymbol) for leaf in leaves)
         return part
 
-    def single_target(self, node: tree.Expression) -> tuple[Read | Bound, Type] | None:
+    def single_target(self, node: tree.Expression) -> tuple[ex.Read | ex.Bound, Type] | None:
         part = self.target(node)
         target = None if part is None else self.expressions.access(node)
-        if part is None or target is BROKEN or not isinstance(target, Read | Bound):
+        if part is None or target is BROKEN or not isinstance(target, ex.Read | ex.Bound):
             return None
         return target, part[0].type.element
 
-    def assignment(self, node: tree.Assignment) -> list[Statement]:
+    def assignment(self, node: tree.Assignment) -> list[ex.Statement]:
         if isinstance(node.value, tree.Assignment):  # a = b = 0 assigns b first
             outer = tree.Assignment(node.operator, node.target, node.value.target, node.line)
             return [*self.assignment(node.value), *self.assignment(outer)]
@@ -85,7 +75,7 @@ class AssignmentResolver:
             if isinstance(node.value, tree.Conditional):
                 condition = self.expressions.condition(node.value.condition)
                 ways = [replace(node, value=value) for value in (node.value.then, node.value.otherwise)]
-                return [If(condition, *(tuple(self.assignment(way)) for way in ways))]
+                return [ex.If(condition, *(tuple(self.assignment(way)) for way in ways))]
             if self.expressions.whole_type(node.value) is not None:
                 return self.copy(node.target, node.value, node.line)
         found = self.single_target(node.target)
@@ -101,7 +91,7 @@ class AssignmentResolver:
             return []
         return [*self.assign(target, type_, value_node, node.line)]
 
-    def copy(self, target: tree.Expression, source: tree.Expression, line: int) -> list[Statement]:
+    def copy(self, target: tree.Expression, source: tree.Expression, line: int) -> list[ex.Statement]:
         """Assign a whole struct or array, value by value."""
         to, given = self.target(target), self.expressions.whole_type(source)
         if to is None or given is None:
@@ -109,7 +99,7 @@ class AssignmentResolver:
         if given.shape != part_type(to).shape:
             self.fail(f"what is assigned is of type {part_type(to)}, found {given}.", line)
             return []
-        statements: list[Statement] = []
+        statements: list[ex.Statement] = []
         to, part = self.with_fixed_indices(to, statements), self.expressions.whole(source)
         if part is not None:
             part = self.with_fixed_indices(part, statements)
@@ -118,50 +108,50 @@ class AssignmentResolver:
             found = self.expressions.whole_values(source)
             values = [] if found is None else [self.stored(value, statements, line) for value in found[1]]
         for (element, type_), new in zip(self.expressions.elements(to, line), values, strict=False):
-            if isinstance(element, Read | Bound) and element is not BROKEN and new is not BROKEN:
+            if isinstance(element, ex.Read | ex.Bound) and element is not BROKEN and new is not BROKEN:
                 statements.append(self.store(element, type_, new, line))
         return statements
 
-    def stored(self, value: Expression, statements: list[Statement], line: int) -> Expression:
+    def stored(self, value: ex.Expression, statements: list[ex.Statement], line: int) -> ex.Expression:
         """A slot of the frame that holds the value."""
-        if value is BROKEN or isinstance(value, Constant):
+        if value is BROKEN or isinstance(value, ex.Constant):
             return value
-        slot = Bound(self.frame.allocate(Type(value.kind)), value.kind)
-        statements.append(Assign(slot, value, line=self.line(line)))
+        slot = ex.Bound(self.frame.allocate(Type(value.kind)), value.kind)
+        statements.append(ex.Assign(slot, value, line=self.line(line)))
         return slot
 
-    def with_fixed_indices(self, part: Part, statements: list[Statement]) -> Part:
+    def with_fixed_indices(self, part: Part, statements: list[ex.Statement]) -> Part:
         """Evaluate the indices once, before anything is copied."""
         symbol, indices = part
         fixed: list[tree.Expression] = []
         for node in indices:
             index = self.expressions.resolve(node)
-            if index is BROKEN or isinstance(index, Constant):
+            if index is BROKEN or isinstance(index, ex.Constant):
                 fixed.append(node)
                 continue
-            slot = self.frame.allocate(Type(Kind.INT))
-            statements.append(Assign(Bound(slot, Kind.INT), index, line=self.line(node.line)))
+            slot = self.frame.allocate(Type(ex.Kind.INT))
+            statements.append(ex.Assign(ex.Bound(slot, ex.Kind.INT), index, line=self.line(node.line)))
             name = f"#{slot}"
-            self.expressions.scope.symbols[name] = LocalSymbol(written(node), Type(Kind.INT), slot, assignable=False)
+            self.expressions.scope.symbols[name] = LocalSymbol(written(node), Type(ex.Kind.INT), slot, assignable=False)
             fixed.append(tree.Name(name, node.line))
         return symbol, fixed
 
-    def assign(self, target: Read | Bound, type_: Type, node: tree.Expression, line: int) -> list[Assign]:
+    def assign(self, target: ex.Read | ex.Bound, type_: Type, node: tree.Expression, line: int) -> list[ex.Assign]:
         value = self.expressions.resolve(node)
-        if type_.kind is Kind.CLOCK and value is not BROKEN and value.kind is Kind.BOOL:
+        if type_.kind is ex.Kind.CLOCK and value is not BROKEN and value.kind is ex.Kind.BOOL:
             self.fail("a clock is set to a number, found a bool.", line)
             return []
         value = self.expressions.converted(value, type_, "what is assigned", node)
         if value is BROKEN:
             return []
         inner = node.operand if isinstance(node, tree.Unary) else node
-        if type_.kind is Kind.INT and isinstance(inner, tree.Number) and isinstance(value, Constant):
-            if not type_.low <= value.value <= type_.high:
+        if type_.kind is ex.Kind.INT and isinstance(inner, tree.Number) and isinstance(value, ex.Constant):
+            if not type_.low <= value.value <= type_.high and not self.expressions.context.fails_when_met:
                 self.fail(f"{value.value} is outside the variable's range {type_.low}…{type_.high}.", line)
                 return []
         return [self.store(target, type_, value, line)]
 
-    def store(self, target: Read | Bound, type_: Type, value: Expression, line: int) -> Assign:
-        if type_.kind is not Kind.INT:
-            return Assign(target, value, line=self.line(line))
-        return Assign(target, value, type_.low, type_.high, self.line(line))
+    def store(self, target: ex.Read | ex.Bound, type_: Type, value: ex.Expression, line: int) -> ex.Assign:
+        if type_.kind is not ex.Kind.INT:
+            return ex.Assign(target, value, line=self.line(line))
+        return ex.Assign(target, value, type_.low, type_.high, self.line(line))

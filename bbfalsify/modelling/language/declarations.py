@@ -227,7 +227,8 @@ class Declarer:
                 # A range is checked on entry, so inside it can be relied upon.
                 local = laid_out(parameter.name, type_, slot_for)
             define(self.assembly, scope, parameter.name, local, self.place, parameter.line)
-        context = Context(f"function '{definition.name}'", frame, random=True, effects=True)
+        loose = self.assembly.as_uppaal
+        context = Context(f"function '{definition.name}'", frame, random=True, effects=True, fails_when_met=loose)
         resolver = StatementResolver(ExpressionResolver(self.assembly, scope, self.place, context), symbol.result, real)
         body = resolver.function_body(definition, frame)
         symbol.writes, symbol.draws = resolver.expressions.writes, resolver.expressions.draws

@@ -16,17 +16,9 @@ from functools import cached_property
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language.folding import FALSE, TRUE, join_all, make_binary, make_unary
 from bbfalsify.modelling.language.scopes import Assembly
+from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.effects import Place as Slot
-from bbfalsify.modelling.network.expressions import (
-    AtLocation,
-    Call,
-    Expression,
-    Function,
-    Kind,
-    Return,
-    Statement,
-)
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 from bbfalsify.modelling.network.substitution import NotPlain, before
 
@@ -47,7 +39,7 @@ class Priorities:
         self.processes = processes
         self.place = place
         self.assembly = assembly
-        self.functions: list[Function] = list(network.functions)
+        self.functions: list[ex.Function] = list(network.functions)
         self.effects = EffectAnalysis(self.functions)
         self.channels = list(network.channels)
         self.receivers: dict[int, list[Part]] = {}
@@ -81,7 +73,7 @@ class Priorities:
             for parts in self.transitions(number, way)
         ]
         ranks = sorted({rank for rank, _ in ranked})
-        blocked: dict[Rank, Expression] = {}
+        blocked: dict[Rank, ex.Expression] = {}
         for rank in ranks[:-1]:
             possible = join_all("||", [self.possible(parts) for other, parts in ranked if other > rank])
             name = f"higher priority than {rank} possible"
@@ -97,24 +89,24 @@ class Priorities:
         functions, channels = tuple(self.functions), tuple(self.channels)
         return replace(self.network, processes=tuple(processes), functions=functions, channels=channels)
 
-    def guarded(self, edge: Edge, blocked: Expression) -> Edge:
-        return with_guard(edge, make_unary("!", blocked, Kind.BOOL))
+    def guarded(self, edge: Edge, blocked: ex.Expression) -> Edge:
+        return with_guard(edge, make_unary("!", blocked, ex.Kind.BOOL))
 
-    def function_of(self, name: str, condition: Expression | None) -> Expression:
+    def function_of(self, name: str, condition: ex.Expression | None) -> ex.Expression:
         """Add a function with this body and return a call of it; false if there is no condition."""
         if condition is None:
             return FALSE
         size = max((e.guard_frame_size for p in self.network.processes for e in p.edges), default=0)
-        self.functions.append(Function(name, (), Kind.BOOL, size, (Return(condition),)))
-        return Call(len(self.functions) - 1, (), Kind.BOOL)
+        self.functions.append(ex.Function(name, (), ex.Kind.BOOL, size, (ex.Return(condition),)))
+        return ex.Call(len(self.functions) - 1, (), ex.Kind.BOOL)
 
-    def some_committed(self) -> Expression | None:
-        found: Expression | None = None
+    def some_committed(self) -> ex.Expression | None:
+        found: ex.Expression | None = None
         for number, process in enumerate(self.network.processes):
             for position, location in enumerate(process.locations):
                 if location.committed:
-                    here = AtLocation(number, position)
-                    found = here if found is None else make_binary("||", found, here, Kind.BOOL)
+                    here = ex.AtLocation(number, position)
+                    found = here if found is None else make_binary("||", found, here, ex.Kind.BOOL)
         return found
 
     # --- transitions and their ranks ---
@@ -139,7 +131,7 @@ class Priorities:
     def broadcasts(self, rank: Rank, edge: Edge, receivers: list[Part]) -> list[tuple[Rank | None, Edge]]:
         """One edge per highest priority among those that can receive."""
         level, own = rank
-        ready: dict[int, Expression] = {}
+        ready: dict[int, ex.Expression] = {}
         for higher in sorted({self.processes[number] for number, _ in receivers if self.processes[number] > own}):
             parts = [self.ready(part) for part in receivers if self.processes[part[0]] == higher]
             ready[higher] = join_all("||", parts)
@@ -148,13 +140,13 @@ class Priorities:
             way = edge if highest == own else with_guard(edge, ready[highest])
             for other, condition in ready.items():
                 if other > highest:
-                    way = with_guard(way, make_unary("!", condition, Kind.BOOL))
+                    way = with_guard(way, make_unary("!", condition, ex.Kind.BOOL))
             found.append(((level, highest), way))
         return found
 
-    def ready(self, part: Part) -> Expression:
-        here = AtLocation(part[0], part[1].source)
-        return here if part[1].guard is None else make_binary("&&", here, part[1].guard, Kind.BOOL)
+    def ready(self, part: Part) -> ex.Expression:
+        here = ex.AtLocation(part[0], part[1].source)
+        return here if part[1].guard is None else make_binary("&&", here, part[1].guard, ex.Kind.BOOL)
 
     def transitions(self, number: int, edge: Edge) -> list[list[Part]]:
         """Sender and receiver of a handshake, only the sender of a broadcast."""
@@ -170,14 +162,14 @@ class Priorities:
 
     # --- whether a transition is possible ---
 
-    def possible(self, parts: list[Part]) -> Expression:
+    def possible(self, parts: list[Part]) -> ex.Expression:
         condition = join_all("&&", [self.ready(part) for part in parts])
         locations = [self.network.processes[number].locations[edge.source] for number, edge in parts]
         if self.committed_somewhere != FALSE and not any(location.committed for location in locations):
-            calm = make_unary("!", self.committed_somewhere, Kind.BOOL)
-            condition = make_binary("&&", condition, calm, Kind.BOOL)
+            calm = make_unary("!", self.committed_somewhere, ex.Kind.BOOL)
+            condition = make_binary("&&", condition, calm, ex.Kind.BOOL)
         self.check_receivers(parts[0][1])
-        return make_binary("&&", condition, self.may_enter(parts), Kind.BOOL)
+        return make_binary("&&", condition, self.may_enter(parts), ex.Kind.BOOL)
 
     def check_receivers(self, sender: Edge) -> None:
         """Refuse broadcasts that a receiver could forbid: the receivers are not known in advance."""
@@ -199,39 +191,39 @@ class Priorities:
         locations = (location for process in self.network.processes for location in process.locations)
         return {slot for location in locations for slot in self.effects.expression(location.invariant).reads}
 
-    def may_enter(self, parts: list[Part]) -> Expression:
+    def may_enter(self, parts: list[Part]) -> ex.Expression:
         """The invariants of the locations entered, as conditions on the state before the updates."""
         ways: list[list[Branch]] = [[]]
         for _, edge in parts:
             ways = [[*way, branch] for way in ways for branch in edge.branches]
-        found: Expression = FALSE
+        found: ex.Expression = FALSE
         for way in ways:
             updates = [update for branch in way for update in branch.updates]
-            invariants: Expression = TRUE
+            invariants: ex.Expression = TRUE
             for (number, _), branch in zip(parts, way, strict=True):
                 target = self.network.processes[number].locations[branch.target]
                 if target.invariant is not None:
-                    invariants = make_binary("&&", invariants, target.invariant, Kind.BOOL)
-            invariants = make_binary("&&", invariants, self.of_others(parts, updates), Kind.BOOL)
-            found = make_binary("||", found, self.before(updates, invariants, parts[0][1].line), Kind.BOOL)
+                    invariants = make_binary("&&", invariants, target.invariant, ex.Kind.BOOL)
+            invariants = make_binary("&&", invariants, self.of_others(parts, updates), ex.Kind.BOOL)
+            found = make_binary("||", found, self.before(updates, invariants, parts[0][1].line), ex.Kind.BOOL)
         return found
 
-    def of_others(self, parts: list[Part], updates: list[Statement]) -> Expression:
+    def of_others(self, parts: list[Part], updates: list[ex.Statement]) -> ex.Expression:
         """The invariants of the other processes, if the updates change what they read."""
         written = self.effects.statements(updates).writes
         taking_part = {number for number, _ in parts}
-        condition: Expression = TRUE
+        condition: ex.Expression = TRUE
         for number, process in enumerate(self.network.processes):
             for position, location in enumerate(process.locations):
                 if number not in taking_part and not written.isdisjoint(
                     self.effects.expression(location.invariant).reads
                 ):
                     assert location.invariant is not None
-                    stays = make_binary("imply", AtLocation(number, position), location.invariant, Kind.BOOL)
-                    condition = make_binary("&&", condition, stays, Kind.BOOL)
+                    stays = make_binary("imply", ex.AtLocation(number, position), location.invariant, ex.Kind.BOOL)
+                    condition = make_binary("&&", condition, stays, ex.Kind.BOOL)
         return condition
 
-    def before(self, updates: list[Statement], condition: Expression, line: int | None) -> Expression:
+    def before(self, updates: list[ex.Statement], condition: ex.Expression, line: int | None) -> ex.Expression:
         """The condition before the updates that makes the given one hold after them."""
         try:
             return before(self.effects, updates, condition)
@@ -245,5 +237,7 @@ class Priorities:
         self.assembly.fail(self.place, f"these priorities are not supported: {why}.")
 
 
-def with_guard(edge: Edge, condition: Expression) -> Edge:
-    return replace(edge, guard=condition if edge.guard is None else make_binary("&&", edge.guard, condition, Kind.BOOL))
+def with_guard(edge: Edge, condition: ex.Expression) -> Edge:
+    return replace(
+        edge, guard=condition if edge.guard is None else make_binary("&&", edge.guard, condition, ex.Kind.BOOL)
+    )

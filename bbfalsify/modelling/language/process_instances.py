@@ -8,6 +8,7 @@ from itertools import product
 
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language import typed_symbols as typed
 from bbfalsify.modelling.language.declarations import Declarer, channel_type, define, initial_value
 from bbfalsify.modelling.language.model_text import InstanceText, ModelText, TemplateText
 from bbfalsify.modelling.language.process_builder import ProcessBuilder
@@ -16,14 +17,6 @@ from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import Context
 from bbfalsify.modelling.language.scopes import Assembly, Scope
 from bbfalsify.modelling.language.tree_search import assigned_names
-from bbfalsify.modelling.language.typed_symbols import (
-    MANY,
-    BrokenSymbol,
-    ConstantSymbol,
-    Symbol,
-    Type,
-    VariableSymbol,
-)
 from bbfalsify.modelling.network.expressions import AtLocation, Kind
 from bbfalsify.modelling.network.network import Process
 from bbfalsify.records.documents import Text
@@ -108,7 +101,7 @@ class ProcessInstances:
         if node.arguments:
             symbols = self.bound(pattern, node.arguments, text.place, self.scope)
             if symbols is not None:
-                shown = [str(s.values[0] if isinstance(s, ConstantSymbol) else s.name) for s in symbols.values()]
+                shown = [str(s.values[0] if isinstance(s, typed.ConstantSymbol) else s.name) for s in symbols.values()]
                 self.instantiate(pattern, name or f"{pattern.name}({','.join(shown)})", symbols, text.place)
         else:
             self.every_value(pattern, name or pattern.name, text.place)
@@ -118,7 +111,7 @@ class ProcessInstances:
             self.instantiate(pattern, name, {}, place)
             return
         resolver = ExpressionResolver(self.assembly, self.scope, pattern.place, Context("parameters"))
-        types: list[Type] = []
+        types: list[typed.Type] = []
         for parameter in pattern.parameters:
             type_ = None
             if isinstance(parameter.type, tree.TypeName) and channel_type(self.scope, parameter.type) is None:
@@ -133,17 +126,17 @@ class ProcessInstances:
                 )
                 return
             types.append(type_)
-        if math.prod(len(type_.values or ()) for type_ in types) > MANY:
-            self.assembly.fail(place, f"automaton '{pattern.name}' would have more than {MANY} instances.")
+        if math.prod(len(type_.values or ()) for type_ in types) > typed.MANY:
+            self.assembly.fail(place, f"automaton '{pattern.name}' would have more than {typed.MANY} instances.")
             return
         for values in product(*(type_.values or () for type_ in types)):
-            symbols: dict[str, Symbol] = {
-                parameter.name: ConstantSymbol(parameter.name, type_, (value,), line=0)
+            symbols: dict[str, typed.Symbol] = {
+                parameter.name: typed.ConstantSymbol(parameter.name, type_, (value,), line=0)
                 for parameter, type_, value in zip(pattern.parameters, types, values, strict=True)
             }
             self.instantiate(pattern, f"{name}({','.join(str(v) for v in values)})", symbols, place)
 
-    def instantiate(self, pattern: Pattern, name: str, symbols: dict[str, Symbol], place: Place) -> None:
+    def instantiate(self, pattern: Pattern, name: str, symbols: dict[str, typed.Symbol], place: Place) -> None:
         if pattern.template is not None:
             self.process(pattern, pattern.template, name, symbols, place)
         elif pattern.target is not None:  # one that was not understood is reported already
@@ -153,7 +146,7 @@ class ProcessInstances:
 
     def bound(
         self, pattern: Pattern, arguments: tuple[tree.Expression, ...], place: Place, scope: Scope
-    ) -> dict[str, Symbol] | None:
+    ) -> dict[str, typed.Symbol] | None:
         """The symbols of the parameters; None after reporting a wrong argument."""
         parameters = pattern.parameters
         if len(arguments) != len(parameters):
@@ -163,7 +156,7 @@ class ProcessInstances:
                 f"found {len(arguments)}.",
             )
             return None
-        symbols: dict[str, Symbol] = {}
+        symbols: dict[str, typed.Symbol] = {}
         for parameter, argument in zip(parameters, arguments, strict=True):
             symbol = self.argument(pattern, parameter, argument, place, scope, Scope(self.scope, dict(symbols)))
             if symbol is None:
@@ -174,13 +167,13 @@ class ProcessInstances:
     def argument(
         self, pattern: Pattern, parameter: tree.FormalParameter, node: tree.Expression, place: Place, scope: Scope,
         earlier: Scope,
-    ) -> Symbol | None:  # fmt: skip
+    ) -> typed.Symbol | None:  # fmt: skip
         """The symbol of a parameter; sizes of arrays may depend on `earlier` parameters."""
         declared = ExpressionResolver(self.assembly, earlier, pattern.place, Context("parameters"))
         given = ExpressionResolver(self.assembly, scope, place, Context(f"argument '{parameter.name}'"))
         channel = parameter.type if isinstance(parameter.type, tree.ChannelType) else None
         if channel is not None:
-            return self.channel_argument(channel, Type(Kind.INT), declared, given, parameter, node)
+            return self.channel_argument(channel, typed.Type(Kind.INT), declared, given, parameter, node)
         assert isinstance(parameter.type, tree.TypeName)
         named = channel_type(self.scope, parameter.type)
         if named is not None and named.channel is not None:
@@ -194,12 +187,12 @@ class ProcessInstances:
             return self.reference(given, parameter, type_, node)
         what = f"the argument '{parameter.name}' of '{pattern.name}'"
         value = initial_value(given, type_, node, what, constant=True)
-        return None if value is None else ConstantSymbol(parameter.name, type_, (value,))
+        return None if value is None else typed.ConstantSymbol(parameter.name, type_, (value,))
 
     def channel_argument(
-        self, wanted: tree.ChannelType, base: Type, declared: ExpressionResolver, given: ExpressionResolver,
+        self, wanted: tree.ChannelType, base: typed.Type, declared: ExpressionResolver, given: ExpressionResolver,
         parameter: tree.FormalParameter, node: tree.Expression,
-    ) -> Symbol | None:  # fmt: skip
+    ) -> typed.Symbol | None:  # fmt: skip
         type_ = declared.array(base, parameter.dimensions)
         if type_ is None:
             return None
@@ -218,8 +211,8 @@ class ProcessInstances:
         return found
 
     def reference(
-        self, given: ExpressionResolver, parameter: tree.FormalParameter, type_: Type, node: tree.Expression
-    ) -> Symbol | None:
+        self, given: ExpressionResolver, parameter: tree.FormalParameter, type_: typed.Type, node: tree.Expression
+    ) -> typed.Symbol | None:
         """The variable, array, struct or element that is passed by reference."""
         if isinstance(node, tree.Name | tree.Index | tree.Member):
             part = given.part(node)
@@ -245,7 +238,7 @@ class ProcessInstances:
         return self.assigned[template.name]
 
     def process(
-        self, pattern: Pattern, template: TemplateText, name: str, symbols: dict[str, Symbol], place: Place
+        self, pattern: Pattern, template: TemplateText, name: str, symbols: dict[str, typed.Symbol], place: Place
     ) -> None:
         if name in self.names:
             self.assembly.fail(place, f"there are two processes '{name}'; name them: 'A = {template.name}', 'B = …'.")
@@ -253,11 +246,11 @@ class ProcessInstances:
         self.names.add(name)
         scope = Scope(self.scope, {})
         for parameter in pattern.parameters:
-            symbol = symbols.get(parameter.name, BrokenSymbol(parameter.name))
-            if isinstance(symbol, ConstantSymbol) and not parameter.constant and not parameter.reference:
+            symbol = symbols.get(parameter.name, typed.BrokenSymbol(parameter.name))
+            if isinstance(symbol, typed.ConstantSymbol) and not parameter.constant and not parameter.reference:
                 if parameter.name in self.assigned_in(template):  # as in C, it is a variable of the process
                     slot = self.assembly.add_variable(f"{name}.{parameter.name}", symbol.type, symbol.values)
-                    symbol = VariableSymbol(parameter.name, symbol.type, slot)
+                    symbol = typed.VariableSymbol(parameter.name, symbol.type, slot)
             define(self.assembly, scope, parameter.name, symbol, pattern.place, parameter.line)
         for text in template.declarations:
             declarations, unread = self.assembly.parse_declarations(text)

@@ -10,23 +10,14 @@ from collections.abc import Iterator
 from itertools import product
 
 from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language import typed_symbols as typed
 from bbfalsify.modelling.language.folding import make_binary, make_conditional
 from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kind_of
-from bbfalsify.modelling.language.typed_symbols import (
-    KIND_OF_SYMBOL,
-    BrokenSymbol,
-    ConstantSymbol,
-    LocalSymbol,
-    StructSymbol,
-    Symbol,
-    Type,
-    VariableSymbol,
-)
 from bbfalsify.modelling.network.expressions import AtLocation, Bound, Constant, Expression, Kind, Read
 from bbfalsify.modelling.network.visit import bounds
 
-Single = ConstantSymbol | VariableSymbol | LocalSymbol
-Stored = Single | StructSymbol
+Single = typed.ConstantSymbol | typed.VariableSymbol | typed.LocalSymbol
+Stored = Single | typed.StructSymbol
 Part = tuple[Stored, list[tree.Expression]]
 """A symbol and the indices given so far."""
 
@@ -40,15 +31,15 @@ def chain(node: tree.Expression) -> tuple[tree.Expression, list[tree.Index | tre
     return node, steps
 
 
-def part_type(part: Part) -> Type:
+def part_type(part: Part) -> typed.Type:
     """The type of the part that the indices select."""
     symbol, indices = part
     return symbol.type.without_dimensions(len(indices))
 
 
-def leaves_of(symbol: Symbol) -> Iterator[Single]:
+def leaves_of(symbol: typed.Symbol) -> Iterator[Single]:
     """The symbols inside that have storage or values."""
-    if isinstance(symbol, StructSymbol):
+    if isinstance(symbol, typed.StructSymbol):
         for field in symbol.fields.values():
             yield from leaves_of(field)
     elif isinstance(symbol, Single):
@@ -64,7 +55,7 @@ class AccessResolver(NameResolver):
         if isinstance(part, AtLocation):
             return part
         symbol, indices = part
-        if isinstance(symbol, StructSymbol):
+        if isinstance(symbol, typed.StructSymbol):
             fields = ", ".join(f"'.{name}'" for name in symbol.fields)
             return self.fail(f"{self.context.what}: '{symbol.name}' is a struct; choose a field: {fields}.", node.line)
         return self.element(symbol, indices, node.line)
@@ -73,10 +64,10 @@ class AccessResolver(NameResolver):
         """Resolve a name with indices and fields, possibly to a whole struct or array; None after a problem."""
         base, steps = chain(node)
         symbol = self.scope.find(base.name) if isinstance(base, tree.Name) else None
-        in_process = steps and isinstance(steps[0], tree.Member) and not isinstance(symbol, StructSymbol)
-        if isinstance(symbol, BrokenSymbol):
+        in_process = steps and isinstance(steps[0], tree.Member) and not isinstance(symbol, typed.StructSymbol)
+        if isinstance(symbol, typed.BrokenSymbol):
             return None
-        found: Symbol | AtLocation | None
+        found: typed.Symbol | AtLocation | None
         if in_process:
             found = self.member(steps.pop(0))  # type: ignore[arg-type]
         elif isinstance(base, tree.Name):
@@ -92,7 +83,9 @@ class AccessResolver(NameResolver):
         if found is None:
             return None
         if not isinstance(found, Stored):
-            self.fail(f"{self.context.what}: '{found.name}' is {KIND_OF_SYMBOL[type(found)]}, not a value.", node.line)
+            self.fail(
+                f"{self.context.what}: '{found.name}' is {typed.KIND_OF_SYMBOL[type(found)]}, not a value.", node.line
+            )
             return None
         return self.inside_part(found, steps)
 
@@ -106,7 +99,7 @@ class AccessResolver(NameResolver):
                     return None
                 indices.append(step.index)
                 continue
-            if not isinstance(symbol, StructSymbol):
+            if not isinstance(symbol, typed.StructSymbol):
                 self.fail(f"{self.context.what}: '{symbol.name}' is not a struct; it has no '.{step.name}'.", step.line)
                 return None
             if step.name not in symbol.fields:
@@ -124,11 +117,11 @@ class AccessResolver(NameResolver):
             return None
         base, steps = chain(node)
         symbol = self.scope.find(base.name) if isinstance(base, tree.Name) else None
-        if not isinstance(symbol, Stored) or (symbol.type.is_single and not isinstance(symbol, StructSymbol)):
+        if not isinstance(symbol, Stored) or (symbol.type.is_single and not isinstance(symbol, typed.StructSymbol)):
             return None
         for step in steps:
             if isinstance(step, tree.Member):
-                symbol = symbol.fields.get(step.name) if isinstance(symbol, StructSymbol) else None
+                symbol = symbol.fields.get(step.name) if isinstance(symbol, typed.StructSymbol) else None
                 if not isinstance(symbol, Stored):
                     return None
         indices = [step.index for step in steps if isinstance(step, tree.Index)]
@@ -137,10 +130,10 @@ class AccessResolver(NameResolver):
         part = (symbol, indices)
         return None if part_type(part).is_single else part
 
-    def elements(self, part: Part, line: int) -> Iterator[tuple[Expression, Type]]:
+    def elements(self, part: Part, line: int) -> Iterator[tuple[Expression, typed.Type]]:
         """Every single value of a struct or array, field by field."""
         symbol, indices = part
-        if isinstance(symbol, StructSymbol):
+        if isinstance(symbol, typed.StructSymbol):
             for field in symbol.fields.values():
                 if isinstance(field, Stored):
                     yield from self.elements((field, indices), line)
@@ -159,7 +152,7 @@ class AccessResolver(NameResolver):
         index = self.flat_index(symbol.name, type_, indices)
         if index is BROKEN:
             return BROKEN
-        if isinstance(symbol, ConstantSymbol):
+        if isinstance(symbol, typed.ConstantSymbol):
             position = 0 if index is None else int(index.value) if isinstance(index, Constant) else -1
             if 0 <= position < len(symbol.values):
                 return Constant(symbol.values[position], type_.kind)
@@ -167,9 +160,9 @@ class AccessResolver(NameResolver):
             if slot is None:
                 return self.fail(f"here, an index into the constant array '{symbol.name}' must be constant.", line)
             return Read(slot, type_.kind, index, type_.size)
-        node_class = Bound if isinstance(symbol, LocalSymbol) else Read
+        node_class = Bound if isinstance(symbol, typed.LocalSymbol) else Read
         size = type_.size
-        if isinstance(symbol, VariableSymbol) and symbol.offset is not None:
+        if isinstance(symbol, typed.VariableSymbol) and symbol.offset is not None:
             index = symbol.offset if index is None else make_binary("+", symbol.offset, index, Kind.INT)
             size = symbol.extent
         if index is None:
@@ -178,13 +171,13 @@ class AccessResolver(NameResolver):
             return node_class(symbol.slot + int(index.value), type_.kind)
         return node_class(symbol.slot, type_.kind, index, size)
 
-    def slot_of_constants(self, symbol: ConstantSymbol) -> int | None:
+    def slot_of_constants(self, symbol: typed.ConstantSymbol) -> int | None:
         """The slot of a constant array; a finished network has only those that it uses itself."""
         if self.context.network is None:
             return self.assembly.slot_of_constants(symbol)
         return next((v.slot for v in self.context.network.variables if v.name == symbol.name), None)
 
-    def flat_index(self, name: str, type_: Type, indices: list[tree.Expression]) -> Expression | None:
+    def flat_index(self, name: str, type_: typed.Type, indices: list[tree.Expression]) -> Expression | None:
         """Compute i*columns + j; an inner index outside its own dimension makes the result out of bounds."""
         offsets = self.offsets(name, type_, indices)
         if offsets is None:
@@ -198,7 +191,7 @@ class AccessResolver(NameResolver):
                 flat = make_binary("+", rows, self.kept_inside(index, dimension), Kind.INT)
         return flat
 
-    def offsets(self, name: str, type_: Type, indices: list[tree.Expression]) -> list[Expression] | None:
+    def offsets(self, name: str, type_: typed.Type, indices: list[tree.Expression]) -> list[Expression] | None:
         """The indices, counted from 0 in each dimension; None after reporting a problem."""
         found: list[Expression] = []
         for dimension, origin, node in zip(type_.dimensions, type_.origins, indices, strict=True):
@@ -208,9 +201,10 @@ class AccessResolver(NameResolver):
             if kind_of(index) is not Kind.INT:
                 self.fail(f"the index of '{name}' must be an int, found {self.describe(index)}.", node.line)
                 continue
-            if isinstance(node, tree.Number) and not origin <= node.value < origin + dimension:
+            literal = None if self.context.fails_when_met or not isinstance(node, tree.Number) else node.value
+            if literal is not None and not origin <= literal < origin + dimension:
                 last = origin + dimension - 1
-                self.fail(f"index {node.value} is outside '{name}', whose indices are {origin}…{last}.", node.line)
+                self.fail(f"index {literal} is outside '{name}', whose indices are {origin}…{last}.", node.line)
                 continue
             found.append(make_binary("-", index, Constant(origin, Kind.INT), Kind.INT) if origin else index)
         return found if len(found) == len(indices) else None
@@ -240,28 +234,30 @@ class AccessResolver(NameResolver):
             return None
         return self.portion(symbol, rest, number, index), None if number is not None else index
 
-    def portion(self, symbol: Stored, rest: Type, number: int | None, index: Expression) -> Stored:
-        if isinstance(symbol, StructSymbol):
+    def portion(self, symbol: Stored, rest: typed.Type, number: int | None, index: Expression) -> Stored:
+        if isinstance(symbol, typed.StructSymbol):
             count = len(symbol.type.dimensions) - len(rest.dimensions)
-            fields: dict[str, Symbol] = {}
+            fields: dict[str, typed.Symbol] = {}
             for name, field in symbol.fields.items():
                 if isinstance(field, Stored):
                     fields[name] = self.portion(field, field.type.without_dimensions(count), number, index)
-            return StructSymbol(symbol.name, rest, fields, source=(symbol, rest, index) if number is None else None)
-        if isinstance(symbol, ConstantSymbol) and number is None:
-            symbol = VariableSymbol(symbol.name, symbol.type, self.assembly.slot_of_constants(symbol))
-        if isinstance(symbol, ConstantSymbol):
+            return typed.StructSymbol(
+                symbol.name, rest, fields, source=(symbol, rest, index) if number is None else None
+            )
+        if isinstance(symbol, typed.ConstantSymbol) and number is None:
+            symbol = typed.VariableSymbol(symbol.name, symbol.type, self.assembly.slot_of_constants(symbol))
+        if isinstance(symbol, typed.ConstantSymbol):
             begin = (number or 0) * rest.size
-            return ConstantSymbol(symbol.name, rest, symbol.values[begin : begin + rest.size])
-        if isinstance(symbol, LocalSymbol):
-            return LocalSymbol(symbol.name, rest, symbol.slot + (number or 0) * rest.size, symbol.assignable)
+            return typed.ConstantSymbol(symbol.name, rest, symbol.values[begin : begin + rest.size])
+        if isinstance(symbol, typed.LocalSymbol):
+            return typed.LocalSymbol(symbol.name, rest, symbol.slot + (number or 0) * rest.size, symbol.assignable)
         if number is not None and symbol.offset is None:
-            return VariableSymbol(symbol.name, rest, symbol.slot + number * rest.size)
+            return typed.VariableSymbol(symbol.name, rest, symbol.slot + number * rest.size)
         offset = make_binary("*", index, Constant(rest.size, Kind.INT), Kind.INT)
         if symbol.offset is not None:
             offset = make_binary("+", symbol.offset, offset, Kind.INT)
         extent = symbol.type.size if symbol.offset is None else symbol.extent
-        return VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
+        return typed.VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
 
 
 def index_message(name: str, dimensions: tuple[int, ...], found: int) -> str:

@@ -24,61 +24,52 @@ from bbfalsify.modelling.language.typed_symbols import (
     Type,
     VariableSymbol,
 )
+from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.effects import EffectAnalysis
-from bbfalsify.modelling.network.expressions import (
-    BUILTINS,
-    RANDOM_DRAWS,
-    AtLocation,
-    Call,
-    Constant,
-    Expression,
-    Kind,
-    Random,
-)
 from bbfalsify.records.documents import Text
 
 _SYNONYMS = {"fabs": "abs"}
 
 
 class CallResolver(ChannelResolver):
-    def as_condition(self, value: Expression, node: tree.Expression) -> Expression:
-        if value is BROKEN or kind_of(value) is Kind.BOOL:
+    def as_condition(self, value: ex.Expression, node: tree.Expression) -> ex.Expression:
+        if value is BROKEN or kind_of(value) is ex.Kind.BOOL:
             return value
-        if kind_of(value) is Kind.INT and self.assembly.as_uppaal:
-            return make_binary("!=", value, Constant(0, Kind.INT), Kind.BOOL)
-        hint = " Compare it, for example with '!= 0'." if kind_of(value) is Kind.INT else ""
+        if kind_of(value) is ex.Kind.INT and self.assembly.as_uppaal:
+            return make_binary("!=", value, ex.Constant(0, ex.Kind.INT), ex.Kind.BOOL)
+        hint = " Compare it, for example with '!= 0'." if kind_of(value) is ex.Kind.INT else ""
         return self.fail(
             f"{self.context.what}: a condition (bool) is needed, found {self.describe(value)}.{hint}", node.line
         )
 
-    def as_number(self, value: Expression, line: int) -> Expression:
-        if value is not BROKEN and kind_of(value) is Kind.BOOL and self.assembly.as_uppaal:
-            one, zero = Constant(1, Kind.INT), Constant(0, Kind.INT)
-            return make_conditional(value, one, zero, Kind.INT)
+    def as_number(self, value: ex.Expression, line: int) -> ex.Expression:
+        if value is not BROKEN and kind_of(value) is ex.Kind.BOOL and self.assembly.as_uppaal:
+            one, zero = ex.Constant(1, ex.Kind.INT), ex.Constant(0, ex.Kind.INT)
+            return make_conditional(value, one, zero, ex.Kind.INT)
         return value
 
-    def converted(self, value: Expression, type_: Type, what: str, node: tree.Expression) -> Expression:
+    def converted(self, value: ex.Expression, type_: Type, what: str, node: tree.Expression) -> ex.Expression:
         """Convert the value to this type."""
         if value is BROKEN:
             return BROKEN
         kind, found = type_.kind, kind_of(value)
-        if kind is Kind.BOOL and found is not Kind.BOOL:
-            if found is Kind.INT and self.assembly.as_uppaal:
-                return make_binary("!=", value, Constant(0, Kind.INT), Kind.BOOL)
+        if kind is ex.Kind.BOOL and found is not ex.Kind.BOOL:
+            if found is ex.Kind.INT and self.assembly.as_uppaal:
+                return make_binary("!=", value, ex.Constant(0, ex.Kind.INT), ex.Kind.BOOL)
             return self.fail(f"{what} is a bool, found {self.describe(value)}.", node.line)
-        if kind is not Kind.BOOL and found is Kind.BOOL:
+        if kind is not ex.Kind.BOOL and found is ex.Kind.BOOL:
             if self.assembly.as_uppaal:
                 return self.as_number(value, node.line)
             return self.fail(f"{what} is of type {type_}, found a bool. Write (… ? 1 : 0).", node.line)
-        if kind is Kind.INT and found is Kind.DOUBLE:
+        if kind is ex.Kind.INT and found is ex.Kind.DOUBLE:
             clock = " A clock is a real number: fint(…) truncates its value."
-            hint = clock if value.kind is Kind.CLOCK else " fint(…) truncates a double."
+            hint = clock if value.kind is ex.Kind.CLOCK else " fint(…) truncates a double."
             return self.fail(f"{what} is of type {type_}, found {self.describe(value)}.{hint}", node.line)
-        if kind is not None and kind.is_real and isinstance(value, Constant):
-            return Constant(Fraction(value.value), Kind.DOUBLE)
+        if kind is not None and kind.is_real and isinstance(value, ex.Constant):
+            return ex.Constant(Fraction(value.value), ex.Kind.DOUBLE)
         return value
 
-    def invocation(self, node: tree.Invocation, *, as_statement: bool = False) -> Expression:
+    def invocation(self, node: tree.Invocation, *, as_statement: bool = False) -> ex.Expression:
         if node.process is not None:
             return self.method(node, node.process)
         symbol = self.scope.find(node.name) or self.from_library(node.name)
@@ -96,10 +87,10 @@ class CallResolver(ChannelResolver):
             return self.user_call(symbol, node)
         arguments = [self.resolve(argument) for argument in node.arguments]
         name = _SYNONYMS.get(node.name, node.name)
-        if name not in BUILTINS and name not in RANDOM_DRAWS:
-            known = {*self.scope.names(FunctionSymbol), *BUILTINS, *RANDOM_DRAWS, *LIBRARY}
+        if name not in ex.BUILTINS and name not in ex.RANDOM_DRAWS:
+            known = {*self.scope.names(FunctionSymbol), *ex.BUILTINS, *ex.RANDOM_DRAWS, *LIBRARY}
             return self.unknown("function", name, known, node.line)
-        needed = BUILTINS[name][0] if name in BUILTINS else RANDOM_DRAWS[name]
+        needed = ex.BUILTINS[name][0] if name in ex.BUILTINS else ex.RANDOM_DRAWS[name]
         if len(arguments) != needed:
             return self.fail(f"{name} takes {_arguments(needed)}, found {len(arguments)}.", node.line)
         if any(argument is BROKEN for argument in arguments):
@@ -108,19 +99,19 @@ class CallResolver(ChannelResolver):
         for argument in arguments:
             if not is_number(argument):
                 return self.fail(f"{name} needs numbers, found {self.describe(argument)}.", node.line)
-        if name in RANDOM_DRAWS:
+        if name in ex.RANDOM_DRAWS:
             self.draws = True
             if not self.context.random:
                 return self.fail(
                     f"{self.context.what}: '{name}' draws at random, which is only allowed in updates.", node.line
                 )
-            return Random(name, tuple(arguments))
-        result = BUILTINS[name][1]
+            return ex.Random(name, tuple(arguments))
+        result = ex.BUILTINS[name][1]
         if result is None:
-            result = Kind.INT if all(kind_of(a) is Kind.INT for a in arguments) else Kind.DOUBLE
+            result = ex.Kind.INT if all(kind_of(a) is ex.Kind.INT for a in arguments) else ex.Kind.DOUBLE
         return make_builtin(name, tuple(arguments), result)
 
-    def method(self, node: tree.Invocation, owner: tree.Expression) -> Expression:
+    def method(self, node: tree.Invocation, owner: tree.Expression) -> ex.Expression:
         """Call a process's function from a query: `P.f(1)`."""
         network = self.context.network
         if network is None:
@@ -139,7 +130,7 @@ class CallResolver(ChannelResolver):
             return self.fail(f"function '{function.name}' takes {count}, found {len(node.arguments)}.", node.line)
         what, pairs = f"an argument of '{function.name}'", zip(function.parameters, node.arguments, strict=True)
         arguments = [self.converted(self.resolve(a), Type(kind), what, a) for kind, a in pairs]
-        call = Call(number, tuple(arguments), function.result or Kind.INT)
+        call = ex.Call(number, tuple(arguments), function.result or ex.Kind.INT)
         effects = EffectAnalysis(network.functions).expression(call)
         if function.result is None or effects.writes or effects.random:
             return self.fail(f"{self.context.what}: '{function.name}' returns nothing, assigns variables or draws at "
@@ -160,7 +151,7 @@ class CallResolver(ChannelResolver):
         Declarer(self.assembly, outermost, place).declare(declarations)
         return outermost.find(name)
 
-    def user_call(self, function: FunctionSymbol, node: tree.Invocation) -> Expression:
+    def user_call(self, function: FunctionSymbol, node: tree.Invocation) -> ex.Expression:
         prepared = self.passed(function, node)
         if prepared is None:
             return BROKEN
@@ -181,11 +172,11 @@ class CallResolver(ChannelResolver):
             return self.fail(
                 f"{self.context.what}: '{node.name}' assigns variables, which is only allowed in updates.", node.line
             )
-        return Call(function.index, tuple(passed), function.result.kind or Kind.INT)
+        return ex.Call(function.index, tuple(passed), function.result.kind or ex.Kind.INT)
 
     def passed(
         self, function: FunctionSymbol, node: tree.Invocation
-    ) -> tuple[list[Expression], dict[int, ReferenceArgument]] | None:
+    ) -> tuple[list[ex.Expression], dict[int, ReferenceArgument]] | None:
         """The values passed to a function, and its arguments by reference; None after reporting a problem."""
         if function.index is None and function.specialise is None:
             self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
@@ -196,7 +187,7 @@ class CallResolver(ChannelResolver):
                 node.line,
             )
             return None
-        passed: list[Expression] = []
+        passed: list[ex.Expression] = []
         references: dict[int, ReferenceArgument] = {}
         for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
             what = f"an argument of '{node.name}'"
@@ -218,11 +209,11 @@ class CallResolver(ChannelResolver):
         return None if any(argument is BROKEN for argument in passed) else (passed, references)
 
     @abstractmethod
-    def whole_values(self, node: tree.Expression) -> tuple[Type, list[Expression]] | None:
+    def whole_values(self, node: tree.Expression) -> tuple[Type, list[ex.Expression]] | None:
         """The type and the single values of a struct or array; None, without a report, for anything else."""
 
     @abstractmethod
-    def condition(self, node: tree.Expression) -> Expression: ...
+    def condition(self, node: tree.Expression) -> ex.Expression: ...
 
     def is_local(self, node: tree.Expression) -> bool:
         """Tell whether the argument is computed or a local variable, which a constant reference takes by value."""
@@ -232,7 +223,7 @@ class CallResolver(ChannelResolver):
     def referred(self, node: tree.Expression, type_: Type, what: str) -> ReferenceArgument | None:
         """The variable passed by reference; None after reporting that the argument is none."""
         part = self.part(node) if isinstance(node, tree.Name | tree.Index | tree.Member) else None
-        if part is None or isinstance(part, AtLocation) or part_type(part).shape != type_.shape:
+        if part is None or isinstance(part, ex.AtLocation) or part_type(part).shape != type_.shape:
             if part is not None or not isinstance(node, tree.Name | tree.Index | tree.Member):
                 self.fail(f"{what} must be a variable of type {type_}, passed by reference.", node.line)
             return None

@@ -10,32 +10,13 @@ constraints.
 
 from __future__ import annotations
 
+from bbfalsify.modelling.language import folding
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.folding import (
-    FALSE,
-    TRUE,
-    join_all,
-    make_binary,
-    make_builtin,
-    make_conditional,
-    make_unary,
-)
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.resolve_wholes import Values, WholeResolver
 from bbfalsify.modelling.language.scopes import Scope
-from bbfalsify.modelling.language.typed_symbols import (
-    MANY,
-    ConstantSymbol,
-    LocalSymbol,
-    Symbol,
-    Type,
-)
-from bbfalsify.modelling.network.expressions import (
-    Constant,
-    Expression,
-    Kind,
-    Quantifier,
-)
+from bbfalsify.modelling.language.typed_symbols import MANY, ConstantSymbol, LocalSymbol, Symbol, Type
+from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Quantifier
 from bbfalsify.modelling.network.visit import reads_clock
 
 _ARITHMETIC = ("+", "-", "*", "/")
@@ -63,7 +44,7 @@ class ExpressionResolver(WholeResolver):
             case tree.Number():
                 return self.literal(node)
             case tree.Truth():
-                return TRUE if node.value else FALSE
+                return folding.TRUE if node.value else folding.FALSE
             case tree.Name() | tree.Index() | tree.Member():
                 return self.access(node)
             case tree.Invocation():
@@ -104,13 +85,13 @@ class ExpressionResolver(WholeResolver):
             return BROKEN
         if node.operator == "!":
             operand = self.as_condition(operand, node.operand)
-            return BROKEN if operand is BROKEN else make_unary("!", operand, Kind.BOOL)
+            return BROKEN if operand is BROKEN else folding.make_unary("!", operand, Kind.BOOL)
         operand = self.as_number(operand, node.line)
         kind = kind_of(operand)
         if kind is Kind.BOOL or (node.operator == "~" and kind is not Kind.INT):
             needed = "an int" if node.operator == "~" else "a number"
             return self.fail(f"'{node.operator}' needs {needed}, found {self.describe(operand)}.", node.line)
-        return make_unary(node.operator, operand, kind)
+        return folding.make_unary(node.operator, operand, kind)
 
     def binary(self, node: tree.Binary) -> Expression:
         if node.operator in ("==", "!="):
@@ -124,13 +105,15 @@ class ExpressionResolver(WholeResolver):
         operator = node.operator
         if operator in _LOGICAL:
             left, right = self.as_condition(left, node.left), self.as_condition(right, node.right)
-            return BROKEN if left is BROKEN or right is BROKEN else make_binary(operator, left, right, Kind.BOOL)
+            return (
+                BROKEN if left is BROKEN or right is BROKEN else folding.make_binary(operator, left, right, Kind.BOOL)
+            )
         if operator == "xor":
             left, right = self.as_condition(left, node.left), self.as_condition(right, node.right)
-            return BROKEN if left is BROKEN or right is BROKEN else make_binary("!=", left, right, Kind.BOOL)
+            return BROKEN if left is BROKEN or right is BROKEN else folding.make_binary("!=", left, right, Kind.BOOL)
         both_bool = kind_of(left) is Kind.BOOL and kind_of(right) is Kind.BOOL
         if operator in ("==", "!=") and both_bool:
-            return make_binary(operator, left, right, Kind.BOOL)
+            return folding.make_binary(operator, left, right, Kind.BOOL)
         left, right = self.as_number(left, node.line), self.as_number(right, node.line)
         kinds = (kind_of(left), kind_of(right))
         found = f"found {self.describe(left)} and {self.describe(right)}"
@@ -145,13 +128,13 @@ class ExpressionResolver(WholeResolver):
             return self.fail("division by zero.", node.line)
         kind = Kind.INT if kinds == (Kind.INT, Kind.INT) else Kind.DOUBLE
         if operator in _EXTREMA:
-            return make_builtin(_EXTREMA[operator], (left, right), kind)
+            return folding.make_builtin(_EXTREMA[operator], (left, right), kind)
         if operator == "**":
-            power = make_builtin("pow", (left, right), Kind.DOUBLE)
-            return power if kind is Kind.DOUBLE else make_builtin("fint", (power,), Kind.INT)
+            power = folding.make_builtin("pow", (left, right), Kind.DOUBLE)
+            return power if kind is Kind.DOUBLE else folding.make_builtin("fint", (power,), Kind.INT)
         if operator in _ARITHMETIC or operator in _INTEGER_ONLY:
-            return make_binary(operator, left, right, kind)
-        return make_binary(operator, left, right, Kind.BOOL)
+            return folding.make_binary(operator, left, right, kind)
+        return folding.make_binary(operator, left, right, Kind.BOOL)
 
     def comparison_of_wholes(self, node: tree.Binary, left: Values, right: Values) -> Expression:
         """Compare two structs or arrays value by value."""
@@ -160,8 +143,8 @@ class ExpressionResolver(WholeResolver):
             message = f"'{node.operator}' compares two values of one type; found {types[0]} and {types[1]}."
             return self.fail(message, node.line)
         pairs = zip(left[1], right[1], strict=True)
-        equal = join_all("&&", [make_binary("==", a, b, Kind.BOOL) for a, b in pairs])
-        return equal if node.operator == "==" else make_unary("!", equal, Kind.BOOL)
+        equal = folding.join_all("&&", [folding.make_binary("==", a, b, Kind.BOOL) for a, b in pairs])
+        return equal if node.operator == "==" else folding.make_unary("!", equal, Kind.BOOL)
 
     def conditional(self, node: tree.Conditional) -> Expression:
         condition = self.condition(node.condition)
@@ -174,7 +157,7 @@ class ExpressionResolver(WholeResolver):
                 f"both sides of '?:' must be of one kind; found {self.describe(then)} and {self.describe(otherwise)}.",
                 node.line,
             )
-        return make_conditional(condition, then, otherwise, kinds.pop() if len(kinds) == 1 else Kind.DOUBLE)
+        return folding.make_conditional(condition, then, otherwise, kinds.pop() if len(kinds) == 1 else Kind.DOUBLE)
 
     # --- quantifiers ---
 
@@ -207,7 +190,7 @@ class ExpressionResolver(WholeResolver):
             if part is BROKEN:
                 return BROKEN
             parts.append(part)
-        return join_all({"forall": "&&", "exists": "||", "sum": "+"}[node.name], parts)
+        return folding.join_all({"forall": "&&", "exists": "||", "sum": "+"}[node.name], parts)
 
     def inside(self, node: tree.Quantified, symbol: Symbol) -> Expression:
         outer = self.scope
@@ -219,7 +202,7 @@ class ExpressionResolver(WholeResolver):
             if node.name != "sum":
                 return self.as_condition(body, node.body)
             if kind_of(body) is Kind.BOOL:  # counting is what a sum of Booleans is for
-                return make_conditional(body, Constant(1, Kind.INT), Constant(0, Kind.INT), Kind.INT)
+                return folding.make_conditional(body, Constant(1, Kind.INT), Constant(0, Kind.INT), Kind.INT)
             return body
         finally:
             self.scope = outer

@@ -9,29 +9,15 @@ from fractions import Fraction
 
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language import typed_symbols as typed
 from bbfalsify.modelling.language.constant_calls import constant_value
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
 from bbfalsify.modelling.language.syntax import RESERVED
-from bbfalsify.modelling.language.typed_symbols import (
-    DEFAULT_RANGE,
-    KIND_OF_SYMBOL,
-    MANY,
-    UPPAAL_RANGE,
-    BrokenSymbol,
-    Symbol,
-    Type,
-    TypeSymbol,
-)
-from bbfalsify.modelling.network.expressions import (
-    AtLocation,
-    Constant,
-    Expression,
-    Kind,
-)
+from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 
-BROKEN = Constant(0, Kind.INT)
+BROKEN = ex.Constant(0, ex.Kind.INT)
 """Placeholder for an expression that could not be resolved; compared by identity."""
 
 
@@ -45,18 +31,21 @@ class Context:
     random: bool = False
     effects: bool = False
     """True: functions that assign may be called."""
+    fails_when_met: bool = False
+    """True: numbers outside an array or a range are errors of the model where they are met, as functions of UPPAAL that
+    are never to be called have them."""
     unroll_clocks: bool = False
     network: Network | None = None
     """For queries and inputs: the network in which `P.loc` and `P.x` are looked up."""
 
 
-def kind_of(expression: Expression) -> Kind:
+def kind_of(expression: ex.Expression) -> ex.Kind:
     """INT, BOOL or DOUBLE; a clock reads as a double."""
-    return Kind.DOUBLE if expression.kind is Kind.CLOCK else expression.kind
+    return ex.Kind.DOUBLE if expression.kind is ex.Kind.CLOCK else expression.kind
 
 
-def is_number(expression: Expression) -> bool:
-    return kind_of(expression) in (Kind.INT, Kind.DOUBLE)
+def is_number(expression: ex.Expression) -> bool:
+    return kind_of(expression) in (ex.Kind.INT, ex.Kind.DOUBLE)
 
 
 class NameResolver(ABC):
@@ -69,7 +58,7 @@ class NameResolver(ABC):
         self.draws = False
 
     @abstractmethod
-    def resolve(self, node: tree.Expression) -> Expression:
+    def resolve(self, node: tree.Expression) -> ex.Expression:
         """Resolve an expression; BROKEN after reporting a problem."""
 
     def constant(self, node: tree.Expression, what: str) -> int | Fraction | None:
@@ -77,13 +66,13 @@ class NameResolver(ABC):
         value = self.known(self.resolve(node), what, node.line)
         return None if value is BROKEN else self.value_of(value, what, node.line)
 
-    def value_of(self, value: Expression, what: str, line: int) -> int | Fraction | None:
-        if not isinstance(value, Constant):
+    def value_of(self, value: ex.Expression, what: str, line: int) -> int | Fraction | None:
+        if not isinstance(value, ex.Constant):
             self.fail(f"{what} must be constant; this is only known when the model runs.", line)
             return None
         return value.value
 
-    def known(self, value: Expression, what: str, line: int) -> Expression:
+    def known(self, value: ex.Expression, what: str, line: int) -> ex.Expression:
         """Evaluate calls of functions that depend on constants only."""
         if value is BROKEN:
             return BROKEN
@@ -96,7 +85,7 @@ class NameResolver(ABC):
         value = self.known(self.resolve(node), what, node.line)
         if value is BROKEN:
             return None
-        if kind_of(value) is not Kind.INT:
+        if kind_of(value) is not ex.Kind.INT:
             self.fail(f"{what} must be an int, found {self.describe(value)}.", node.line)
             return None
         number = self.value_of(value, what, node.line)
@@ -104,20 +93,20 @@ class NameResolver(ABC):
 
     # --- problems ---
 
-    def fail(self, message: str, line: int) -> Expression:
+    def fail(self, message: str, line: int) -> ex.Expression:
         self.assembly.fail(self.place, message, line)
         return BROKEN
 
-    def unknown(self, what: str, name: str, known: Iterable[str], line: int, *, where: str = "") -> Expression:
+    def unknown(self, what: str, name: str, known: Iterable[str], line: int, *, where: str = "") -> ex.Expression:
         self.assembly.report(self.place.unknown(what, name, known, line, where=where))
         return BROKEN
 
-    def describe(self, value: Expression) -> str:
-        return "a clock" if value.kind is Kind.CLOCK else {"int": "an int"}.get(str(value.kind), f"a {value.kind}")
+    def describe(self, value: ex.Expression) -> str:
+        return "a clock" if value.kind is ex.Kind.CLOCK else {"int": "an int"}.get(str(value.kind), f"a {value.kind}")
 
     # --- names ---
 
-    def lookup(self, name: str, line: int, *, what: str = "name") -> Symbol | None:
+    def lookup(self, name: str, line: int) -> typed.Symbol | None:
         """Find the symbol; None after reporting a problem."""
         symbol = self.scope.find(name)
         if symbol is None:
@@ -133,13 +122,13 @@ class NameResolver(ABC):
                 self.fail(f"'{name}' {where} has no meaning, as in UPPAAL: {RESERVED[name]}.", line)
                 return None
             known = {name for name, symbol in self.scope.all() if symbol.line is not None}
-            self.unknown(what, name, known, line, where=f"in the {self.context.what}")
+            self.unknown("name", name, known, line, where=f"in the {self.context.what}")
             return None
-        return None if isinstance(symbol, BrokenSymbol) else symbol
+        return None if isinstance(symbol, typed.BrokenSymbol) else symbol
 
     # --- P.loc and P.x ---
 
-    def member(self, node: tree.Member) -> Symbol | AtLocation | None:
+    def member(self, node: tree.Member) -> typed.Symbol | ex.AtLocation | None:
         network = self.context.network
         if network is None:
             self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
@@ -162,10 +151,12 @@ class NameResolver(ABC):
         self.fail("only processes have parts: write P.location or P.variable.", node.line)
         return None
 
-    def part_of(self, network: Network, number: int, process: Process, node: tree.Member) -> Symbol | AtLocation | None:
+    def part_of(
+        self, network: Network, number: int, process: Process, node: tree.Member
+    ) -> typed.Symbol | ex.AtLocation | None:
         for position, location in enumerate(process.locations):
             if location.name == node.name:
-                return AtLocation(number, position)
+                return ex.AtLocation(number, position)
         own = dict(visible_variables(network, process.name + "."))
         if node.name in own:
             return own[node.name]
@@ -175,12 +166,12 @@ class NameResolver(ABC):
 
     # --- types ---
 
-    def type_of(self, node: tree.TypeName) -> Type | None:
+    def type_of(self, node: tree.TypeName) -> typed.Type | None:
         """Resolve a type; None after reporting a problem."""
         if node.low is not None or (node.high is not None and node.name == "int"):
             low: int | None
             high: int | None
-            low, high = UPPAAL_RANGE if self.assembly.as_uppaal else DEFAULT_RANGE
+            low, high = typed.UPPAAL_RANGE if self.assembly.as_uppaal else typed.DEFAULT_RANGE
             if node.low is not None:
                 low = self.integer_constant(node.low, "the lower bound of a range")
             if node.high is not None:
@@ -190,38 +181,38 @@ class NameResolver(ABC):
             if low > high:
                 self.fail(f"the range int[{low},{high}] is empty.", node.line)
                 return None
-            return Type(Kind.INT, low, high)
+            return typed.Type(ex.Kind.INT, low, high)
         if node.name == "void":
-            return Type(None)
+            return typed.Type(None)
         if node.name == "scalar" and node.high is not None:
             # A walk never permutes: the members of a scalar set are numbers.
             size = self.integer_constant(node.high, "the size of a scalar set")
             if size is not None and size < 1:
                 self.fail(f"a scalar set has at least one member, found {size}.", node.line)
                 return None
-            return None if size is None else Type(Kind.INT, 0, size - 1)
+            return None if size is None else typed.Type(ex.Kind.INT, 0, size - 1)
         if node.fields:
             return self.struct(node)
         if node.name == "int" and self.assembly.as_uppaal:
-            return Type(Kind.INT, *UPPAAL_RANGE)
-        if node.name in {kind.value for kind in Kind}:
-            return Type(Kind(node.name))
+            return typed.Type(ex.Kind.INT, *typed.UPPAAL_RANGE)
+        if node.name in {kind.value for kind in ex.Kind}:
+            return typed.Type(ex.Kind(node.name))
         symbol = self.scope.find(node.name)
         if symbol is None:
-            known = [k.value for k in Kind] + self.scope.names(TypeSymbol)
+            known = [k.value for k in ex.Kind] + self.scope.names(typed.TypeSymbol)
             self.unknown("type", node.name, known, node.line)
             return None
-        if isinstance(symbol, TypeSymbol):
+        if isinstance(symbol, typed.TypeSymbol):
             if symbol.channel is not None:
                 self.fail(f"{self.context.what}: '{node.name}' is a type of channels, not of values.", node.line)
                 return None
             return symbol.type
-        if not isinstance(symbol, BrokenSymbol):
-            self.fail(f"'{node.name}' is {KIND_OF_SYMBOL[type(symbol)]}, not a type.", node.line)
+        if not isinstance(symbol, typed.BrokenSymbol):
+            self.fail(f"'{node.name}' is {typed.KIND_OF_SYMBOL[type(symbol)]}, not a type.", node.line)
         return None
 
-    def struct(self, node: tree.TypeName) -> Type | None:
-        fields: dict[str, Type] = {}
+    def struct(self, node: tree.TypeName) -> typed.Type | None:
+        fields: dict[str, typed.Type] = {}
         for declaration in node.fields:
             if not isinstance(declaration, tree.VariableDeclaration):
                 self.fail("a field of a struct is an int, bool, double, clock or another struct.", node.line)
@@ -238,22 +229,22 @@ class NameResolver(ABC):
                     self.fail(f"the field '{declarator.name}' gets its value where the struct is used.", node.line)
                     return None
                 fields[declarator.name] = type_
-        return Type(None, fields=tuple(fields.items()))
+        return typed.Type(None, fields=tuple(fields.items()))
 
-    def array(self, base: Type, dimensions: tuple[tree.Dimension, ...]) -> Type | None:
+    def array(self, base: typed.Type, dimensions: tuple[tree.Dimension, ...]) -> typed.Type | None:
         """The array type with these dimensions, before those of the base type; None after reporting a problem."""
         ranges = [self.dimension(node) for node in dimensions]
         if any(values is None for values in ranges):
             return None
         type_ = base.in_array(tuple(len(r) for r in ranges if r), tuple(r.start for r in ranges if r))
-        if type_.size > MANY * 100:
-            self.fail(f"an array has at most {MANY * 100} elements, found {type_.size}.", dimensions[0].line)
+        if type_.size > typed.MANY * 100:
+            self.fail(f"an array has at most {typed.MANY * 100} elements, found {type_.size}.", dimensions[0].line)
             return None
         return type_
 
     def dimension(self, node: tree.Dimension) -> range | None:
         """The indices of a dimension: 0 to a constant size, or those of a range type."""
-        if isinstance(node, tree.Name) and isinstance(self.scope.find(node.name), TypeSymbol):
+        if isinstance(node, tree.Name) and isinstance(self.scope.find(node.name), typed.TypeSymbol):
             node = tree.TypeName(node.name, node.line)
         if isinstance(node, tree.TypeName):
             type_ = self.type_of(node)
@@ -267,9 +258,9 @@ class NameResolver(ABC):
             size = self.integer_constant(node, "the size of an array")
             indices = None if size is None else range(size)
             if size is not None and size < 1:
-                self.fail(f"an array has between 1 and {MANY * 100} elements, found {size}.", node.line)
+                self.fail(f"an array has between 1 and {typed.MANY * 100} elements, found {size}.", node.line)
                 return None
-        if indices is not None and len(indices) > MANY * 100:
-            self.fail(f"an array has between 1 and {MANY * 100} elements, found {len(indices)}.", node.line)
+        if indices is not None and len(indices) > typed.MANY * 100:
+            self.fail(f"an array has between 1 and {typed.MANY * 100} elements, found {len(indices)}.", node.line)
             return None
         return indices

@@ -9,16 +9,8 @@ from typing import Any
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax
+from bbfalsify.modelling.language import typed_symbols as typed
 from bbfalsify.modelling.language.syntax_tree import Declaration
-from bbfalsify.modelling.language.typed_symbols import (
-    DEFAULT_RANGE,
-    BrokenSymbol,
-    ConstantSymbol,
-    StructSymbol,
-    Symbol,
-    Type,
-    VariableSymbol,
-)
 from bbfalsify.modelling.network.expressions import Assign, Bound, Function, Kind, Read
 from bbfalsify.modelling.network.network import HIDDEN, Channel, Network, Variable
 from bbfalsify.records.documents import Text
@@ -27,21 +19,21 @@ from bbfalsify.records.documents import Text
 @dataclass(eq=False)
 class Scope:
     parent: Scope | None = None
-    symbols: dict[str, Symbol] = field(default_factory=dict)
+    symbols: dict[str, typed.Symbol] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
     """Words of declarations that could not be parsed."""
 
-    def find(self, name: str) -> Symbol | None:
+    def find(self, name: str) -> typed.Symbol | None:
         scope: Scope | None = self
         while scope is not None:
             if name in scope.symbols:
                 return scope.symbols[name]
             if name in scope.silent:
-                return BrokenSymbol(name)
+                return typed.BrokenSymbol(name)
             scope = scope.parent
         return None
 
-    def all(self) -> Iterator[tuple[str, Symbol]]:
+    def all(self) -> Iterator[tuple[str, typed.Symbol]]:
         scope: Scope | None = self
         while scope is not None:
             yield from scope.symbols.items()
@@ -57,7 +49,7 @@ class Frame:
 
     ranges: list[tuple[int, int]] = field(default_factory=list)
 
-    def allocate(self, type_: Type) -> int:
+    def allocate(self, type_: typed.Type) -> int:
         slot = len(self.ranges)
         self.ranges += [(type_.low, type_.high)] * type_.size
         return slot
@@ -88,7 +80,7 @@ class Assembly:
     real_count: int = 0
     _seen: set[Problem] = field(default_factory=set)
     _parsed: dict[tuple[str, str | Place], Any] = field(default_factory=dict)
-    _constant_arrays: dict[int, tuple[ConstantSymbol, int]] = field(default_factory=dict)
+    _constant_arrays: dict[int, tuple[typed.ConstantSymbol, int]] = field(default_factory=dict)
 
     def report(self, problem: Problem) -> None:
         """Add a problem once: each instance of a template finds it again."""
@@ -127,7 +119,7 @@ class Assembly:
             self._parsed[key] = (declarations, words)
         return self._parsed[key]
 
-    def add_variable(self, name: str, type_: Type, initial: tuple[int | Fraction, ...]) -> int:
+    def add_variable(self, name: str, type_: typed.Type, initial: tuple[int | Fraction, ...]) -> int:
         """Reserve slots and return the first."""
         kind = type_.kind
         assert kind is not None
@@ -135,19 +127,19 @@ class Assembly:
         if kind.is_real:
             self.real_count += type_.size
         else:
-            bounds = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high) if type_.ranged else DEFAULT_RANGE
+            bounds = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high) if type_.ranged else typed.DEFAULT_RANGE
             self.integer_ranges += [bounds] * type_.size
         low, high = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high)
         origins = type_.origins if any(type_.origins) else ()
         self.variables.append(Variable(name, kind, slot, type_.size, type_.dimensions, low, high, initial, origins))
         return slot
 
-    def add_hidden(self, process: str, name: str, type_: Type) -> int:
+    def add_hidden(self, process: str, name: str, type_: typed.Type) -> int:
         """Reserve a slot for a selected name, which no text can mention; it is 0 between transitions."""
         around = replace(type_, low=min(type_.low, 0), high=max(type_.high, 0))
         return self.add_variable(f"{process}.{HIDDEN}{name}", around, (0,))
 
-    def slot_of_constants(self, symbol: ConstantSymbol) -> int:
+    def slot_of_constants(self, symbol: typed.ConstantSymbol) -> int:
         """The slot of a constant array, which is part of the state only if some index is not constant."""
         if id(symbol) not in self._constant_arrays:
             type_ = symbol.type
@@ -176,7 +168,7 @@ class Assembly:
         return self.integer_ranges[read.slot]
 
 
-def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symbol]]:
+def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, typed.Symbol]]:
     """The variables of a finished network with this prefix, by their names without it; "s.f" is a field of s."""
     structs: dict[str, Any] = {}
     processes = {process.name for process in network.processes}
@@ -185,8 +177,8 @@ def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symb
         if not variable.name.startswith(prefix) or (not prefix and path[0] in processes):
             continue
         origins = variable.origins or (0,) * len(variable.dimensions)
-        type_ = Type(variable.kind, variable.low, variable.high, variable.dimensions, origins)
-        symbol = VariableSymbol(variable.name, type_, variable.slot, line=0)
+        type_ = typed.Type(variable.kind, variable.low, variable.high, variable.dimensions, origins)
+        symbol = typed.VariableSymbol(variable.name, type_, variable.slot, line=0)
         if len(path) == 1:
             yield path[0], symbol
         else:
@@ -198,10 +190,12 @@ def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symb
         yield name, _struct(prefix + name, fields)
 
 
-def _struct(name: str, parts: dict[str, Any]) -> StructSymbol:
+def _struct(name: str, parts: dict[str, Any]) -> typed.StructSymbol:
     fields = {key: _struct(f"{name}.{key}", part) if isinstance(part, dict) else part for key, part in parts.items()}
     # Which indices belong to the struct and which to its fields is unknown: it takes as many as any field.
     types = [field.type for field in fields.values()]
     shape = max(types, key=lambda type_: len(type_.dimensions))
     known = tuple(zip(fields, types, strict=True))
-    return StructSymbol(name, Type(None, dimensions=shape.dimensions, origins=shape.origins, fields=known), fields, 0)
+    return typed.StructSymbol(
+        name, typed.Type(None, dimensions=shape.dimensions, origins=shape.origins, fields=known), fields, 0
+    )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language import typed_symbols as typed
 from bbfalsify.modelling.language.folding import TRUE, make_conditional
 from bbfalsify.modelling.language.resolve_access import leaves_of
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
@@ -18,36 +19,14 @@ from bbfalsify.modelling.language.scopes import Frame, Scope
 from bbfalsify.modelling.language.side_effects import EffectResolver
 from bbfalsify.modelling.language.storage import initial_nodes, kinds_in, laid_out
 from bbfalsify.modelling.language.tree_search import contains_assignment
-from bbfalsify.modelling.language.typed_symbols import (
-    DEFAULT_RANGE,
-    MANY,
-    UPPAAL_RANGE,
-    BrokenSymbol,
-    LocalSymbol,
-    Symbol,
-    Type,
-)
-from bbfalsify.modelling.network.expressions import (
-    Assign,
-    Binary,
-    Bound,
-    Call,
-    Constant,
-    Evaluate,
-    Expression,
-    If,
-    Kind,
-    Return,
-    Statement,
-    While,
-)
+from bbfalsify.modelling.network import expressions as ex
 
 if TYPE_CHECKING:
     from bbfalsify.modelling.language.declarations import Declarer
 
 
 class StatementResolver(EffectResolver):
-    def __init__(self, expressions: ExpressionResolver, result: Type | None = None, real: bool = False) -> None:
+    def __init__(self, expressions: ExpressionResolver, result: typed.Type | None = None, real: bool = False) -> None:
         """`result` is the type that a function returns; None outside functions; `real`: which values of a struct."""
         super().__init__(expressions)
         self.result = result
@@ -55,18 +34,18 @@ class StatementResolver(EffectResolver):
         self.loops = 0
         self.returns = False
 
-    def function_body(self, definition: tree.FunctionDefinition, parameters: Frame) -> tuple[Statement, ...]:
-        checks: list[Statement] = []
+    def function_body(self, definition: tree.FunctionDefinition, parameters: Frame) -> tuple[ex.Statement, ...]:
+        checks: list[ex.Statement] = []
         for slot, limits in enumerate(parameters.ranges):
-            if limits not in (DEFAULT_RANGE, UPPAAL_RANGE):
-                argument = Bound(slot, Kind.INT)
-                checks.append(Assign(argument, argument, *limits, self.line(definition.line)))
+            if limits not in (typed.DEFAULT_RANGE, typed.UPPAAL_RANGE):
+                argument = ex.Bound(slot, ex.Kind.INT)
+                checks.append(ex.Assign(argument, argument, *limits, self.line(definition.line)))
         body = self.block(definition.body.statements)
         if definition.result.name != "void" and not self.returns:
             self.fail(f"function '{definition.name}' never returns a value.", definition.line)
         return (*checks, *body)
 
-    def block(self, statements: Iterable[tree.Statement]) -> tuple[Statement, ...]:
+    def block(self, statements: Iterable[tree.Statement]) -> tuple[ex.Statement, ...]:
         outer = self.expressions.scope
         self.expressions.scope = Scope(outer)
         try:
@@ -74,8 +53,8 @@ class StatementResolver(EffectResolver):
         finally:
             self.expressions.scope = outer
 
-    def statement(self, node: tree.Statement) -> list[Statement]:
-        steps: list[Statement] = []
+    def statement(self, node: tree.Statement) -> list[ex.Statement]:
+        steps: list[ex.Statement] = []
         match node:
             case tree.Assignment(target=target, value=value) if contains_assignment((target, value)):
                 target = self.ordered(target, steps)
@@ -94,16 +73,16 @@ class StatementResolver(EffectResolver):
                 node = replace(node, value=self.ordered(value, steps))
         return [*steps, *self.plain_statement(node)]
 
-    def evaluation_with_effects(self, node: tree.Expression) -> list[Statement]:
+    def evaluation_with_effects(self, node: tree.Expression) -> list[ex.Statement]:
         """Execute the assignments inside an expression, such as `c ? x++ : y++`, whose value is not used."""
         match node:
             case tree.Assignment():
                 return self.statement(node)
             case tree.Conditional(condition=condition, then=then, otherwise=otherwise):
-                steps: list[Statement] = []
+                steps: list[ex.Statement] = []
                 test = self.expressions.condition(self.ordered(condition, steps))
                 ways = (self.evaluation_with_effects(then), self.evaluation_with_effects(otherwise))
-                return [*steps, If(test, *map(tuple, ways))]
+                return [*steps, ex.If(test, *map(tuple, ways))]
             case tree.Invocation():
                 steps = []
                 call = self.ordered(node, steps)
@@ -112,7 +91,7 @@ class StatementResolver(EffectResolver):
         self.expressions.resolve(self.ordered(node, steps))
         return steps
 
-    def plain_statement(self, node: tree.Statement) -> list[Statement]:
+    def plain_statement(self, node: tree.Statement) -> list[ex.Statement]:
         match node:
             case tree.Assignment():
                 return self.assignment(node)
@@ -123,7 +102,7 @@ class StatementResolver(EffectResolver):
             case tree.If():
                 condition = self.expressions.condition(node.condition)
                 otherwise = () if node.otherwise is None else self.block([node.otherwise])
-                return [If(condition, self.block([node.then]), otherwise)]
+                return [ex.If(condition, self.block([node.then]), otherwise)]
             case tree.While():
                 return self.while_loop(node)
             case tree.For():
@@ -133,10 +112,10 @@ class StatementResolver(EffectResolver):
             case tree.Return():
                 return self.return_statement(node)
             case tree.Assertion():
-                one, zero = Constant(1, Kind.INT), Constant(0, Kind.INT)
-                holds = make_conditional(self.expressions.condition(node.condition), one, zero, Kind.INT)
-                slot = Bound(self.frame.allocate(Type(Kind.INT)), Kind.INT)
-                return [Assign(slot, holds, 1, 1, self.line(node.line), "the assertion")]
+                one, zero = ex.Constant(1, ex.Kind.INT), ex.Constant(0, ex.Kind.INT)
+                holds = make_conditional(self.expressions.condition(node.condition), one, zero, ex.Kind.INT)
+                slot = ex.Bound(self.frame.allocate(typed.Type(ex.Kind.INT)), ex.Kind.INT)
+                return [ex.Assign(slot, holds, 1, 1, self.line(node.line), "the assertion")]
             case tree.VariableDeclaration():
                 return self.local_variables(node)
             case tree.TypeDefinition():
@@ -144,75 +123,78 @@ class StatementResolver(EffectResolver):
                 return []
         raise AssertionError(node)
 
-    def evaluation(self, node: tree.Evaluation) -> list[Statement]:
+    def evaluation(self, node: tree.Evaluation) -> list[ex.Statement]:
         if isinstance(node.expression, tree.Invocation):
             expression = self.expressions.invocation(node.expression, as_statement=True)
         else:
             expression = self.expressions.resolve(node.expression)
         if expression is BROKEN:
             return []
-        if not isinstance(expression, Call):
-            hint = " Did you mean '='?" if isinstance(expression, Binary) and expression.operator == "==" else ""
+        if not isinstance(expression, ex.Call):
+            hint = " Did you mean '='?" if isinstance(expression, ex.Binary) and expression.operator == "==" else ""
             what = self.expressions.context.what
             self.fail(f"{what}: this has no effect; assign, or call a function.{hint}", node.line)
             return []
-        return [Evaluate(expression)]
+        return [ex.Evaluate(expression)]
 
     # --- loops ---
 
-    def looped(self, statements: Iterable[tree.Statement]) -> tuple[Statement, ...]:
+    def looped(self, statements: Iterable[tree.Statement]) -> tuple[ex.Statement, ...]:
         self.loops += 1
         try:
             return self.block(statements)
         finally:
             self.loops -= 1
 
-    def while_loop(self, node: tree.While) -> list[Statement]:
+    def while_loop(self, node: tree.While) -> list[ex.Statement]:
         before, condition = self.loop_condition(node.condition)
         body = (*self.looped([node.body]), *before)
-        loop = While(condition, body)
+        loop = ex.While(condition, body)
         return [*body, loop] if node.body_first else [*before, loop]
 
-    def loop_condition(self, node: tree.Expression) -> tuple[list[Statement], Expression]:
+    def loop_condition(self, node: tree.Expression) -> tuple[list[ex.Statement], ex.Expression]:
         """The steps before each evaluation of the condition, and the condition."""
-        before: list[Statement] = []
+        before: list[ex.Statement] = []
         return before, self.expressions.condition(self.ordered(node, before))
 
-    def for_loop(self, node: tree.For) -> list[Statement]:
+    def for_loop(self, node: tree.For) -> list[ex.Statement]:
         start = [part for statement in node.start for part in self.statement(statement)]
         before, condition = ([], TRUE) if node.condition is None else self.loop_condition(node.condition)
         body = self.looped([node.body])
         step = [part for statement in node.step for part in self.statement(statement)]
-        return [*start, *before, While(condition, (*body, *step, *before))]
+        return [*start, *before, ex.While(condition, (*body, *step, *before))]
 
-    def iteration(self, node: tree.Iteration) -> list[Statement]:
+    def iteration(self, node: tree.Iteration) -> list[ex.Statement]:
         type_ = self.expressions.type_of(node.variable.type)
         if type_ is None:
             return []
         values = type_.values
-        if values is None or len(values) > MANY:
+        if values is None or len(values) > typed.MANY:
             self.fail(f"'for' needs a bounded range such as (i : int[0,3]), found {type_}.", node.line)
             return []
         # One more than the last value is reached at the end; inside the body the range holds.
-        slot = self.frame.allocate(Type(Kind.INT, values.start, values.stop - 1))
+        slot = self.frame.allocate(typed.Type(ex.Kind.INT, values.start, values.stop - 1))
         outer = self.expressions.scope
         self.expressions.scope = Scope(
-            outer, {node.variable.name: LocalSymbol(node.variable.name, type_, slot, assignable=False, line=0)}
+            outer, {node.variable.name: typed.LocalSymbol(node.variable.name, type_, slot, assignable=False, line=0)}
         )
         body = self.looped([node.body])
         self.expressions.scope = outer
-        counter, line = Bound(slot, Kind.INT), self.line(node.line)
-        step = Assign(counter, Binary("+", counter, Constant(1, Kind.INT), Kind.INT), line=line)
-        condition = Binary("<=", counter, Constant(values.stop - 1, Kind.INT), Kind.BOOL)
-        return [Assign(counter, Constant(values.start, Kind.INT), line=line), While(condition, (*body, step))]
+        counter, line = ex.Bound(slot, ex.Kind.INT), self.line(node.line)
+        step = ex.Assign(counter, ex.Binary("+", counter, ex.Constant(1, ex.Kind.INT), ex.Kind.INT), line=line)
+        condition = ex.Binary("<=", counter, ex.Constant(values.stop - 1, ex.Kind.INT), ex.Kind.BOOL)
+        return [
+            ex.Assign(counter, ex.Constant(values.start, ex.Kind.INT), line=line),
+            ex.While(condition, (*body, step)),
+        ]
 
-    def return_statement(self, node: tree.Return) -> list[Statement]:
+    def return_statement(self, node: tree.Return) -> list[ex.Statement]:
         assert self.result is not None  # the grammar has no statements outside functions
         self.returns = True
         if node.value is None:
             if self.result.kind is not None:
                 self.fail(f"a value of type {self.result} must be returned.", node.line)
-            return [Return()]
+            return [ex.Return()]
         if self.result.fields:
             return self.return_struct(self.result, node.value, node.line)
         value = self.expressions.resolve(node.value)
@@ -220,21 +202,21 @@ class StatementResolver(EffectResolver):
             self.fail("a void function returns no value.", node.line)
             return []
         value = self.expressions.converted(value, self.result, "what is returned", node.value)
-        return [] if value is BROKEN else [Return(value)]
+        return [] if value is BROKEN else [ex.Return(value)]
 
-    def return_struct(self, result: Type, node: tree.Expression, line: int) -> list[Statement]:
+    def return_struct(self, result: typed.Type, node: tree.Expression, line: int) -> list[ex.Statement]:
         """Return the value whose number is the first argument."""
         found = self.expressions.whole_values(node)
         if found is None or found[0].shape != result.shape:
             self.fail(f"a value of type {result} must be returned.", line)
             return []
         values = [value for value in found[1] if value.kind.is_real == self.real]
-        number = Bound(0, Kind.INT)
-        statements: list[Statement] = [
-            If(Binary("==", number, Constant(i, Kind.INT), Kind.BOOL), (Return(value),))
+        number = ex.Bound(0, ex.Kind.INT)
+        statements: list[ex.Statement] = [
+            ex.If(ex.Binary("==", number, ex.Constant(i, ex.Kind.INT), ex.Kind.BOOL), (ex.Return(value),))
             for i, value in enumerate(values[:-1])
         ]
-        return [*statements, Return(values[-1])]
+        return [*statements, ex.Return(values[-1])]
 
     # --- local variables ---
 
@@ -243,23 +225,23 @@ class StatementResolver(EffectResolver):
 
         return Declarer(self.expressions.assembly, self.expressions.scope, self.expressions.place)
 
-    def local_variables(self, node: tree.VariableDeclaration) -> list[Statement]:
+    def local_variables(self, node: tree.VariableDeclaration) -> list[ex.Statement]:
         from bbfalsify.modelling.language.declarations import define
 
         if node.constant:
             self.declarer().variables(node)
             return []
         base = self.expressions.type_of(node.type)
-        statements: list[Statement] = []
+        statements: list[ex.Statement] = []
         for declarator in node.declarators:
             type_ = None if base is None else self.expressions.array(base, declarator.dimensions)
-            if type_ is not None and not {*kinds_in(type_)} <= {Kind.INT, Kind.BOOL, Kind.DOUBLE}:
+            if type_ is not None and not {*kinds_in(type_)} <= {ex.Kind.INT, ex.Kind.BOOL, ex.Kind.DOUBLE}:
                 self.fail(
                     f"the local variable '{declarator.name}' cannot be of type {type_}; allowed: int, bool, double.",
                     declarator.line,
                 )
                 type_ = None
-            symbol: Symbol = BrokenSymbol(declarator.name)
+            symbol: typed.Symbol = typed.BrokenSymbol(declarator.name)
             if type_ is not None:
                 symbol = laid_out(declarator.name, type_, self.slot_for)
                 statements += self.initialisation(symbol, type_, declarator)
@@ -267,12 +249,14 @@ class StatementResolver(EffectResolver):
             define(self.expressions.assembly, self.expressions.scope, declarator.name, symbol, place, declarator.line)
         return statements
 
-    def slot_for(self, path: tuple[str, ...], name: str, type_: Type) -> LocalSymbol:
-        return LocalSymbol(name, type_, self.frame.allocate(type_))
+    def slot_for(self, path: tuple[str, ...], name: str, type_: typed.Type) -> typed.LocalSymbol:
+        return typed.LocalSymbol(name, type_, self.frame.allocate(type_))
 
-    def initialisation(self, symbol: Symbol, type_: Type, declarator: tree.Declarator) -> list[Statement]:
+    def initialisation(
+        self, symbol: typed.Symbol, type_: typed.Type, declarator: tree.Declarator
+    ) -> list[ex.Statement]:
         """Initialise a local variable; a zero is only assigned in loops, as slots start at 0."""
-        statements: list[Statement] = []
+        statements: list[ex.Statement] = []
         initial = declarator.initial
         if initial is not None and not isinstance(initial, tree.ArrayInitialiser):
             initial = self.ordered(initial, statements)
@@ -283,12 +267,12 @@ class StatementResolver(EffectResolver):
                 statements += self.assign(target, element, node, declarator.line)
             elif self.loops or element.default != 0:
                 assert element.kind is not None
-                default = Constant(element.default, element.kind)
-                statements.append(Assign(target, default, line=self.line(declarator.line)))
+                default = ex.Constant(element.default, element.kind)
+                statements.append(ex.Assign(target, default, line=self.line(declarator.line)))
         return statements
 
-    def slots(self, symbol: Symbol) -> Iterator[tuple[Bound, Type]]:
+    def slots(self, symbol: typed.Symbol) -> Iterator[tuple[ex.Bound, typed.Type]]:
         for leaf in leaves_of(symbol):
-            if isinstance(leaf, LocalSymbol) and leaf.type.kind is not None:
+            if isinstance(leaf, typed.LocalSymbol) and leaf.type.kind is not None:
                 for offset in range(leaf.type.size):
-                    yield Bound(leaf.slot + offset, leaf.type.kind), leaf.type.element
+                    yield ex.Bound(leaf.slot + offset, leaf.type.kind), leaf.type.element

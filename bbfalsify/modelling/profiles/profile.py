@@ -16,7 +16,7 @@ never reads an output of the system.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,8 @@ class Profile:
     parameters: tuple[SystemParameter, ...] = ()
     has_actions: bool = True
     """False for a profile of signals and parameters alone."""
+    lines: Mapping[str, int] = field(default_factory=dict, hash=False, compare=False, repr=False)
+    """Line of the file on which each input and output stands, and the section `inputs`."""
 
     @property
     def signals(self) -> tuple[SignalInput, ...]:
@@ -164,8 +166,18 @@ def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile
     uncertainty = _uncertainty(root, network)
     drawn = tuple(read_parameters(root))
     acts = any(key in root for key in ("automata", "model"))
-    profile = Profile(model.name, network, tuple(inputs), tuple(outputs), document.file, uncertainty, drawn, acts)
+    ports = [port for key in ("signals", "inputs", "outputs") for port in _ports(root, key)]
+    lines = {name: node.place.line or 1 for name, node in ports}
+    driven = tuple(inputs)
+    profile = Profile(model.name, network, driven, tuple(outputs), document.file, uncertainty, drawn, acts, lines)
     return network, profile
+
+
+def _ports(root: Node, key: str) -> Iterator[tuple[str, Node]]:
+    """The entries of a section, and the section itself under its own name."""
+    if (section := root.get(key)) is not None:
+        yield key, section
+        yield from section.items()
 
 
 def _uncertainty(root: Node, network: Network) -> dict[str, float]:

@@ -13,12 +13,7 @@ from bbfalsify.core.errors import Place, Problem
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read
 from bbfalsify.modelling.network.network import Edge, Location, Network, Process
-from bbfalsify.modelling.network.visit import (
-    COMPARISONS,
-    Bounds,
-    bounds,
-    conjuncts,
-)
+from bbfalsify.modelling.network.visit import COMPARISONS, Bounds, bounds, conjuncts
 from bbfalsify.modelling.profiles.profile import Profile
 
 Limit = tuple[int | Fraction, bool]

@@ -116,12 +116,17 @@ def _in_order(quantiles: Sequence[float], duration: float) -> list[float]:
 
 
 def read_signals(root: Node) -> list[SignalInput]:
-    section = root.get("signals")
+    return [signal for name, node in _entries(root, "signals") if (signal := _signal(name, node)) is not None]
+
+
+def _entries(root: Node, key: str) -> list[tuple[str, Node]]:
+    """The entries of a section; none where it is missing, empty or wrong."""
+    section = root.get(key)
     if section is None or not section.mapping():
         return []
     if not section.value:
-        section.problem("'signals' is empty.")
-    return [signal for name, node in section.items() if (signal := _signal(name, node)) is not None]
+        section.problem(f"'{key}' is empty.")
+    return list(section.items())
 
 
 def _signal(name: str, node: Node) -> SignalInput | None:
@@ -163,13 +168,8 @@ def _whole(node: Node) -> int | None:
 
 
 def read_parameters(root: Node) -> list[SystemParameter]:
-    section = root.get("parameters")
-    if section is None or not section.mapping():
-        return []
-    if not section.value:
-        section.problem("'parameters' is empty.")
     found = []
-    for name, node in section.items():
+    for name, node in _entries(root, "parameters"):
         law: Law | None
         if isinstance(node.value, dict):
             law = read_law(node) if node.mapping((*LAW_KEYS, "unit")) else None

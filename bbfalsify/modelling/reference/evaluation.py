@@ -16,35 +16,21 @@ from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.network.visit import COMPARISONS
-from bbfalsify.modelling.reference.exact_values import (
-    UNKNOWN,
-    DependsOnDraw,
-    ModelRuntimeError,
-    Sample,
-    Value,
-    add,
-    apply_builtin,
-    bitwise,
-    divide,
-    multiply,
-    negate,
-    remainder,
-    subtract,
-)
+from bbfalsify.modelling.reference import exact_values as exact
 
-_ARITHMETIC = {"+": add, "-": subtract, "*": multiply, "%": remainder}
+_ARITHMETIC = {"+": exact.add, "-": exact.subtract, "*": exact.multiply, "%": exact.remainder}
 MOST_LOOP_TURNS = 50_000
 DEEPEST_CALL = 100
 
-Draw = Callable[[str, Sequence[Value]], Value]
+Draw = Callable[[str, Sequence[exact.Value]], exact.Value]
 """A random draw: name and arguments to value."""
-Frame = dict[int, Value]
+Frame = dict[int, exact.Value]
 Content = TypeVar("Content")
 
 
-def no_draw(name: str, arguments: Sequence[Value]) -> Value:
+def no_draw(name: str, arguments: Sequence[exact.Value]) -> exact.Value:
     """Draw nothing: transitions are only listed."""
-    return UNKNOWN
+    return exact.UNKNOWN
 
 
 class Slots(Protocol[Content]):
@@ -62,10 +48,10 @@ class AnyMemory(Protocol):
     def locations(self) -> Slots[int]: ...
 
     @property
-    def integers(self) -> Slots[Value]: ...
+    def integers(self) -> Slots[exact.Value]: ...
 
     @property
-    def reals(self) -> Slots[Value]: ...
+    def reals(self) -> Slots[exact.Value]: ...
 
     def copy(self) -> Self: ...
 
@@ -73,9 +59,9 @@ class AnyMemory(Protocol):
 @dataclass
 class Memory:
     locations: list[int]
-    integers: list[Value]
+    integers: list[exact.Value]
     """Integers, and UNKNOWN."""
-    reals: list[Value]
+    reals: list[exact.Value]
 
     def copy(self) -> Memory:
         return Memory(list(self.locations), list(self.integers), list(self.reals))
@@ -85,14 +71,14 @@ SomeMemory = TypeVar("SomeMemory", bound=AnyMemory, covariant=True)
 
 
 class _Returned(Exception):  # noqa: N818  (a jump, not an error)
-    def __init__(self, value: Value | None) -> None:
+    def __init__(self, value: exact.Value | None) -> None:
         self.value = value
 
 
 class Evaluator(Generic[SomeMemory]):
     """Runs code of one network on one memory at one sample delay."""
 
-    def __init__(self, network: Network, memory: SomeMemory, sample: Sample, draw: Draw = no_draw) -> None:
+    def __init__(self, network: Network, memory: SomeMemory, sample: exact.Sample, draw: Draw = no_draw) -> None:
         self.network = network
         self.memory = memory
         self.sample = sample
@@ -106,43 +92,44 @@ class Evaluator(Generic[SomeMemory]):
         """Evaluate a condition; a missing one is true."""
         return expression is None or self.sample.truth(self.value(expression, {}))
 
-    def value(self, node: ex.Expression, frame: Frame) -> Value:
+    def value(self, node: ex.Expression, frame: Frame) -> exact.Value:
         return _VALUES[type(node)](self, node, frame)
 
-    def _constant(self, node: ex.Constant, frame: Frame) -> Value:
-        return Fraction(node.value) if node.kind.is_real else int(node.value)
+    def _constant(self, node: ex.Constant, frame: Frame) -> exact.Value:
+        return exact.fraction(node.value) if node.kind.is_real else int(node.value)
 
-    def _read(self, node: ex.Read, frame: Frame) -> Value:
+    def _read(self, node: ex.Read, frame: Frame) -> exact.Value:
         store = self.memory.reals if node.kind.is_real else self.memory.integers
         return store[node.slot + self._index(node, frame)]
 
-    def _bound(self, node: ex.Bound, frame: Frame) -> Value:
+    def _bound(self, node: ex.Bound, frame: Frame) -> exact.Value:
         return frame.get(node.slot + self._index(node, frame), 0)
 
-    def _conditional(self, node: ex.Conditional, frame: Frame) -> Value:
+    def _conditional(self, node: ex.Conditional, frame: Frame) -> exact.Value:
         return self.value(node.then if self._true(node.condition, frame) else node.otherwise, frame)
 
-    def _builtin(self, node: ex.Builtin, frame: Frame) -> Value:
-        return apply_builtin(node.name, [self.value(a, frame) for a in node.arguments], self.sample)
+    def _builtin(self, node: ex.Builtin, frame: Frame) -> exact.Value:
+        return exact.apply_builtin(node.name, [self.value(a, frame) for a in node.arguments], self.sample)
 
-    def _random(self, node: ex.Random, frame: Frame) -> Value:
+    def _random(self, node: ex.Random, frame: Frame) -> exact.Value:
         return self.draw(node.name, [self.value(a, frame) for a in node.arguments])
 
-    def _at_location(self, node: ex.AtLocation, frame: Frame) -> Value:
+    def _at_location(self, node: ex.AtLocation, frame: Frame) -> exact.Value:
         return int(self.memory.locations[node.process] == node.location)
 
     def _true(self, node: ex.Expression, frame: Frame) -> bool:
-        return self.sample.truth(self.value(node, frame))
+        value = self.value(node, frame)
+        return value != 0 if type(value) is int else self.sample.truth(value)
 
-    def _unary(self, node: ex.Unary, frame: Frame) -> Value:
+    def _unary(self, node: ex.Unary, frame: Frame) -> exact.Value:
         if node.operator == "!":
             return int(not self._true(node.operand, frame))
         operand = self.value(node.operand, frame)
         if node.operator == "~":
-            return UNKNOWN if operand is UNKNOWN else ~_integer(operand)
-        return negate(operand)
+            return exact.UNKNOWN if operand is exact.UNKNOWN else ~_integer(operand)
+        return exact.negate(operand)
 
-    def _binary(self, node: ex.Binary, frame: Frame) -> Value:
+    def _binary(self, node: ex.Binary, frame: Frame) -> exact.Value:
         operator = node.operator
         if operator == "&&":
             return int(self._true(node.left, frame) and self._true(node.right, frame))
@@ -158,28 +145,30 @@ class Evaluator(Generic[SomeMemory]):
         if operator in _ARITHMETIC:
             return _ARITHMETIC[operator](left, right)
         if operator == "/":
-            return divide(left, right, integer=not node.kind.is_real)
-        return bitwise(operator, left, right)
+            return exact.divide(left, right, integer=not node.kind.is_real)
+        return exact.bitwise(operator, left, right)
 
-    def _quantifier(self, node: ex.Quantifier, frame: Frame) -> Value:
-        total: Value = Fraction(0) if node.kind.is_real else 0
+    def _quantifier(self, node: ex.Quantifier, frame: Frame) -> exact.Value:
+        total: exact.Value = Fraction(0) if node.kind.is_real else 0
         before = frame.get(node.slot, 0)
         try:
             for number in range(node.low, node.high + 1):
                 frame[node.slot] = number
                 if node.name == "sum":
-                    total = add(total, self.value(node.body, frame))
+                    total = exact.add(total, self.value(node.body, frame))
                 elif self._true(node.body, frame) == (node.name == "exists"):
                     return int(node.name == "exists")
         finally:
             frame[node.slot] = before
         return total if node.name == "sum" else int(node.name == "forall")
 
-    def _call(self, node: ex.Call, frame: Frame) -> Value:
+    def _call(self, node: ex.Call, frame: Frame) -> exact.Value:
         function = self.network.functions[node.function]
         arguments = [self.value(a, frame) for a in node.arguments]
         if self._depth >= DEEPEST_CALL:
-            raise ModelRuntimeError("loop", f"more than {DEEPEST_CALL} calls inside each other, in {function.name}")
+            raise exact.ModelRuntimeError(
+                "loop", f"more than {DEEPEST_CALL} calls inside each other, in {function.name}"
+            )
         self._depth += 1
         try:
             own: Frame = {slot: _as_kind(a, function.parameters[slot]) for slot, a in enumerate(arguments)}
@@ -218,12 +207,14 @@ class Evaluator(Generic[SomeMemory]):
         index = None if target.index is None else self.value(target.index, frame)
         value = _as_kind(self.value(statement.value, frame), target.kind)
         slot = target.slot + self._offset(target, index)
-        if not target.kind.is_real and value is not UNKNOWN:
+        if not target.kind.is_real and value is not exact.UNKNOWN:
             low, high, number = statement.low, statement.high, _integer(value)
             if (low is not None and number < low) or (high is not None and number > high):
                 name = statement.name or self._name(target)
                 line = f", line {statement.line}" if statement.line else ""
-                raise ModelRuntimeError("range", f"{name} = {value} is outside [{low}, {high}]{line}", variable=name)
+                raise exact.ModelRuntimeError(
+                    "range", f"{name} = {value} is outside [{low}, {high}]{line}", variable=name
+                )
         if isinstance(target, ex.Bound):
             frame[slot] = value
         elif target.kind.is_real:
@@ -234,20 +225,22 @@ class Evaluator(Generic[SomeMemory]):
     def _count_turn(self) -> None:
         self._turns += 1
         if self._turns > MOST_LOOP_TURNS:
-            raise ModelRuntimeError("loop", f"a loop did not end within {MOST_LOOP_TURNS} turns")
+            raise exact.ModelRuntimeError("loop", f"a loop did not end within {MOST_LOOP_TURNS} turns")
 
     def _index(self, node: ex.Read | ex.Bound, frame: Frame) -> int:
         return 0 if node.index is None else self._offset(node, self.value(node.index, frame))
 
-    def _offset(self, node: ex.Read | ex.Bound, value: Value | None) -> int:
+    def _offset(self, node: ex.Read | ex.Bound, value: exact.Value | None) -> int:
         if value is None:
             return 0
-        if value is UNKNOWN:
-            raise DependsOnDraw("an array index depends on a random draw")
+        if value is exact.UNKNOWN:
+            raise exact.DependsOnDraw("an array index depends on a random draw")
         index = _integer(value)
         if not 0 <= index < node.size:
             name = self._name(node)
-            raise ModelRuntimeError("bounds", f"{name}[{index}]: the array has {node.size} elements", variable=name)
+            raise exact.ModelRuntimeError(
+                "bounds", f"{name}[{index}]: the array has {node.size} elements", variable=name
+            )
         return index
 
     def _name(self, node: ex.Read | ex.Bound) -> str:
@@ -260,7 +253,7 @@ class Evaluator(Generic[SomeMemory]):
 
 AnyEvaluator = Evaluator[AnyMemory]
 
-_VALUES: dict[type, Callable[..., Value]] = {
+_VALUES: dict[type, Callable[..., exact.Value]] = {
     ex.Constant: Evaluator._constant, ex.Read: Evaluator._read, ex.Bound: Evaluator._bound, ex.Unary: Evaluator._unary,
     ex.Binary: Evaluator._binary, ex.Conditional: Evaluator._conditional, ex.Builtin: Evaluator._builtin,
     ex.Random: Evaluator._random, ex.Call: Evaluator._call, ex.Quantifier: Evaluator._quantifier,
@@ -272,11 +265,11 @@ _OF_INTEGERS: dict[str, Callable[[int, int], bool]] = {
 }  # fmt: skip
 
 
-def _integer(value: Value) -> int:
+def _integer(value: exact.Value) -> int:
     if not isinstance(value, int):
         raise InvariantViolated(f"an integer expected, found {value!r}")
     return value
 
 
-def _as_kind(value: Value, kind: ex.Kind) -> Value:
+def _as_kind(value: exact.Value, kind: ex.Kind) -> exact.Value:
     return Fraction(value) if kind.is_real and isinstance(value, int) else value

@@ -11,17 +11,8 @@ from fractions import Fraction
 
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference import exact_values as exact
 from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
-from bbfalsify.modelling.reference.exact_values import (
-    UNKNOWN,
-    DependsOnDraw,
-    NotAffine,
-    Real,
-    Sample,
-    Value,
-    affine,
-    at_delay,
-)
 
 
 def rate_expressions(network: Network, locations: Sequence[int]) -> dict[int, Expression]:
@@ -45,7 +36,7 @@ class RealFlow:
         network: Network,
         locations: Sequence[int],
         integers: Sequence[int],
-        reals: Sequence[Real],
+        reals: Sequence[exact.Real],
         *,
         step: float,
     ) -> None:
@@ -64,13 +55,13 @@ class RealFlow:
     def linear(self) -> bool:
         return self.rates is not None
 
-    def symbolic(self) -> list[Value]:
+    def symbolic(self) -> list[exact.Value]:
         """Every real as a function of the delay; NotAffine if a rate is not constant."""
         if self.rates is None:
-            raise NotAffine("a rate is not constant")
-        return [affine(value, rate) for value, rate in zip(self._reals, self.rates, strict=True)]
+            raise exact.NotAffine("a rate is not constant")
+        return [exact.affine(value, rate) for value, rate in zip(self._reals, self.rates, strict=True)]
 
-    def concrete(self, delay: Real) -> list[Real]:
+    def concrete(self, delay: exact.Real) -> list[exact.Real]:
         """Every real at this delay; exact if all rates are constant and the delay is a fraction."""
         if self.rates is not None:
             return [value + rate * delay for value, rate in zip(self._reals, self.rates, strict=True)]
@@ -87,8 +78,8 @@ class RealFlow:
         found = True
         while found and None in rates:
             found = False
-            still: list[Value] = [
-                value if rate == 0 else UNKNOWN for value, rate in zip(self._reals, rates, strict=True)
+            still: list[exact.Value] = [
+                value if rate == 0 else exact.UNKNOWN for value, rate in zip(self._reals, rates, strict=True)
             ]
             for slot in self._expressions:
                 if rates[slot] is None:
@@ -97,20 +88,20 @@ class RealFlow:
         known = [rate for rate in rates if rate is not None]
         return known if len(known) == len(rates) else None
 
-    def _rate(self, slot: int, reals: list[Value]) -> Fraction | None:
+    def _rate(self, slot: int, reals: list[exact.Value]) -> Fraction | None:
         """The rate if it depends on no moving real (those are UNKNOWN here), else None."""
-        evaluator = Evaluator(self._network, self._memory(reals), Sample(Fraction(0), set()))
+        evaluator = Evaluator(self._network, self._memory(reals), exact.Sample(Fraction(0), set()))
         try:
-            return Fraction(at_delay(evaluator.value(self._expressions[slot], {}), 0))
-        except DependsOnDraw:
+            return Fraction(exact.at_delay(evaluator.value(self._expressions[slot], {}), 0))
+        except exact.DependsOnDraw:
             return None
 
     def _slopes(self, reals: list[float]) -> list[float]:
         slopes = [0.0] * len(reals)
-        evaluator = Evaluator(self._network, self._memory(list(reals)), Sample(Fraction(0), set()))
+        evaluator = Evaluator(self._network, self._memory(list(reals)), exact.Sample(Fraction(0), set()))
         for slot in self._clocks:
             expression = self._expressions.get(slot)
-            slopes[slot] = 1.0 if expression is None else float(at_delay(evaluator.value(expression, {}), 0))
+            slopes[slot] = 1.0 if expression is None else float(exact.at_delay(evaluator.value(expression, {}), 0))
         return slopes
 
     def _runge_kutta(self, start: list[float], step: float) -> list[float]:
@@ -124,5 +115,5 @@ class RealFlow:
         mean = [(a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(first, second, third, fourth, strict=True)]
         return moved(mean, step)
 
-    def _memory(self, reals: list[Value]) -> Memory:
+    def _memory(self, reals: list[exact.Value]) -> Memory:
         return Memory(list(self._locations), list(self._integers), reals)

@@ -25,6 +25,7 @@ from math import prod
 from typing import cast
 
 from bbfalsify.modelling.network.network import Location, Network
+from bbfalsify.modelling.reference import exact_values as exact
 from bbfalsify.modelling.reference.delay_sets import (
     ALL_DELAYS,
     Windows,
@@ -36,15 +37,6 @@ from bbfalsify.modelling.reference.delay_sets import (
 )
 from bbfalsify.modelling.reference.edges import Edges
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Draw, Evaluator, Memory, Slots, no_draw
-from bbfalsify.modelling.reference.exact_values import (
-    DependsOnDraw,
-    ModelRuntimeError,
-    NotAffine,
-    Real,
-    Sample,
-    Value,
-    at_delay,
-)
 from bbfalsify.modelling.reference.flow import RealFlow
 from bbfalsify.modelling.reference.state import AnyState, EdgeName, FiringOutcome, Move, State, Transition
 
@@ -116,14 +108,14 @@ class ReferenceInterpreter:
     def _solve(self, state: AnyState, predicate: Predicate, within: Windows = ALL_DELAYS) -> Windows:
         flow = self._flow(state)
 
-        def memory(reals: Sequence[Value]) -> Memory:
+        def memory(reals: Sequence[exact.Value]) -> Memory:
             return Memory(list(state.locations), list(state.integers), list(reals))
 
         if flow.linear:
             try:
                 symbolic = flow.symbolic()
                 return solve(lambda s: predicate(Evaluator(self.network, memory(symbolic), s)), within=within)
-            except NotAffine:
+            except exact.NotAffine:
                 pass
         return solve_approximately(
             lambda s: predicate(Evaluator(self.network, memory(flow.concrete(s.delay)), s)),
@@ -155,7 +147,7 @@ class ReferenceInterpreter:
             return False
         try:
             return self._enters_in_every_way(evaluator, taking_part)
-        except (ModelRuntimeError, DependsOnDraw):
+        except (exact.ModelRuntimeError, exact.DependsOnDraw):
             return True
 
     def _enters_in_every_way(self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]]) -> bool:
@@ -193,16 +185,16 @@ class ReferenceInterpreter:
             return [(0, Fraction(1))]
         values = [1 if b.weight is None else evaluator.value(b.weight, {}) for b in branches]
         signs = [evaluator.sample.sign(value) for value in values]
-        weights = [Fraction(at_delay(value, evaluator.sample.delay)) for value in values]
+        weights = [Fraction(exact.at_delay(value, evaluator.sample.delay)) for value in values]
         if -1 in signs or 1 not in signs:
             shown = ", ".join(str(w) for w in weights)
-            raise ModelRuntimeError("weight", f"branch weights {shown}", edge=self.edge_text(name))
+            raise exact.ModelRuntimeError("weight", f"branch weights {shown}", edge=self.edge_text(name))
         return [(number, w / sum(weights)) for number, w in enumerate(weights) if w > 0]
 
     def _can_enter(self, evaluator: AnyEvaluator, moves: tuple[Move, ...]) -> bool:
         try:
             return self._all_invariants(self._after(evaluator, moves, no_draw))
-        except (ModelRuntimeError, DependsOnDraw):
+        except (exact.ModelRuntimeError, exact.DependsOnDraw):
             return True
 
     def _after(self, evaluator: AnyEvaluator, moves: tuple[Move, ...], draw: Draw) -> AnyEvaluator:
@@ -213,9 +205,9 @@ class ReferenceInterpreter:
             chosen = self._edges[process, edge].branches[branch]
             try:
                 after.run(chosen.updates)
-            except ModelRuntimeError as error:
+            except exact.ModelRuntimeError as error:
                 where = self.edge_text((process, edge))
-                raise ModelRuntimeError(error.kind, error.message, variable=error.variable, edge=where) from None
+                raise exact.ModelRuntimeError(error.kind, error.message, variable=error.variable, edge=where) from None
         for process, edge, branch in moves:
             memory.locations[process] = self._edges[process, edge].branches[branch].target
         return after
@@ -228,15 +220,15 @@ class ReferenceInterpreter:
 
     # --- firing ------------------------------------------------------------------------------------------------------
 
-    def evaluator_at(self, state: AnyState, delay: Real, draw: Draw = no_draw) -> AnyEvaluator:
+    def evaluator_at(self, state: AnyState, delay: exact.Real) -> AnyEvaluator:
         """An evaluator in the state after `delay`."""
         memory = Memory(list(state.locations), list(state.integers), list(self._flow(state).concrete(delay)))
-        return Evaluator(self.network, memory, Sample(delay, set()), draw)
+        return Evaluator(self.network, memory, exact.Sample(delay, set()))
 
-    def wait(self, state: State, delay: Real) -> State:
+    def wait(self, state: State, delay: exact.Real) -> State:
         return State(state.locations, state.integers, tuple(self._flow(state).concrete(delay)), state.time + delay)
 
-    def outcomes(self, state: AnyState, transition: Transition, delay: Real) -> list[FiringOutcome]:
+    def outcomes(self, state: AnyState, transition: Transition, delay: exact.Real) -> list[FiringOutcome]:
         """Every way the transition may end at this delay; only for models without random draws."""
         evaluator = self.evaluator_at(state, delay)
         found = []
@@ -244,7 +236,7 @@ class ReferenceInterpreter:
             try:
                 after = self._state(self._after(evaluator, moves, no_draw), state.time + delay)
                 found.append(FiringOutcome(moves, probability, after))
-            except ModelRuntimeError as error:
+            except exact.ModelRuntimeError as error:
                 found.append(FiringOutcome(moves, probability, None, error))
         return found
 
@@ -252,7 +244,7 @@ class ReferenceInterpreter:
         self,
         state: AnyState,
         transition: Transition,
-        delay: Real,
+        delay: exact.Real,
         *,
         choose: Choose = only_move,
         draw: Draw = no_draw,
@@ -265,7 +257,7 @@ class ReferenceInterpreter:
             moves.append(choose([(move, share / len(group)) for move, share in ways]))
         return self._state(self._after(evaluator, tuple(moves), draw), state.time + delay)
 
-    def can_fire(self, state: AnyState, transition: Transition, delay: Real) -> bool:
+    def can_fire(self, state: AnyState, transition: Transition, delay: exact.Real) -> bool:
         """Tell whether it can fire at this delay; agrees with the transition's windows, but uses plain numbers."""
         return contains(self.delays(state), delay) and self._enabled(self.evaluator_at(state, delay), transition)
 
@@ -275,13 +267,13 @@ class ReferenceInterpreter:
             raise ValueError(f"{self.edge_text(transition.sender)} cannot fire after {evaluator.sample.delay}")
         return taking_part
 
-    def _state(self, evaluator: AnyEvaluator, time: Real) -> State:
+    def _state(self, evaluator: AnyEvaluator, time: exact.Real) -> State:
         network, memory = self.network, evaluator.memory
         # The values are plain numbers, and UNKNOWN after a draw that was not made: callers replace it.
         return State(
             tuple(memory.locations[p] for p in range(len(network.processes))),
             tuple(cast(int, memory.integers[slot]) for slot in range(network.integer_count)),
-            tuple(cast(Real, memory.reals[slot]) for slot in range(network.real_count)),
+            tuple(cast(exact.Real, memory.reals[slot]) for slot in range(network.real_count)),
             time,
         )
 

@@ -21,12 +21,7 @@ from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network.expressions import Constant, Expression
 from bbfalsify.modelling.reference.delay_sets import Windows, first_stretch, solve
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator
-from bbfalsify.modelling.reference.exact_values import (
-    DependsOnDraw,
-    Sample,
-    Value,
-    at_delay,
-)
+from bbfalsify.modelling.reference.exact_values import DependsOnDraw, Sample, Value, at_delay
 from bbfalsify.modelling.reference.flow import RealFlow, rate_expressions
 from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Place, Within, noting
 from bbfalsify.modelling.reference.state import Move, State

@@ -12,13 +12,7 @@ from fractions import Fraction
 
 from bbfalsify.modelling.reference.delay_sets import ALL_DELAYS, Window, Windows, solve
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Draw, Evaluator, Slots, no_draw
-from bbfalsify.modelling.reference.exact_values import (
-    DependsOnDraw,
-    ModelRuntimeError,
-    NotAffine,
-    Real,
-    Sample,
-)
+from bbfalsify.modelling.reference.exact_values import DependsOnDraw, ModelRuntimeError, NotAffine, Real, Sample
 from bbfalsify.modelling.reference.flow import RealFlow
 from bbfalsify.modelling.reference.interpreter import Predicate
 from bbfalsify.modelling.reference.kept_run import KeptRun, layered
@@ -71,12 +65,7 @@ class LongReplay(KeptRun):
         return self.here is not None or self._loaded.exact
 
     def take(
-        self,
-        moves: Sequence[Move],
-        time: Real,
-        *,
-        tolerance: Fraction = TOLERANCE,
-        prefer_bounds: bool = False,
+        self, moves: Sequence[Move], time: Real, *, tolerance: Fraction = TOLERANCE, prefer_bounds: bool = False
     ) -> Fraction:
         """Take the recorded step that ended at `time` and return its exact delay, or raise NotAllowed."""
         if self.keep():
@@ -115,9 +104,9 @@ class LongReplay(KeptRun):
         )
         return Evaluator(self.network, after, evaluator.sample, draw)
 
-    def evaluator_at(self, state: AnyState, delay: Real, draw: Draw = no_draw) -> AnyEvaluator:
+    def evaluator_at(self, state: AnyState, delay: Real) -> AnyEvaluator:
         here = self.kept()
-        return Evaluator(self.network, self._memory(At(here, here.time + Fraction(delay))), Sample(delay, set()), draw)
+        return Evaluator(self.network, self._memory(At(here, here.time + Fraction(delay))), Sample(delay, set()))
 
     def _solve(self, state: AnyState, predicate: Predicate, within: Windows = ALL_DELAYS) -> Windows:
         memory = self._memory(Within(self.kept()))

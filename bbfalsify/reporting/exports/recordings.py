@@ -39,7 +39,7 @@ def _all_numbers(path: str | Path) -> dict[str, Trace] | None:
         return None
     if table.shape[1] != len(header) or not len(table) or not np.isfinite(table).all() or _goes_back(table[:, 0]):
         return None
-    columns = np.ascontiguousarray(table.T)
+    columns = [column.copy() for column in table.T]  # each of its own, so that those that are not needed can go
     return {"": Trace(columns[0], dict(zip(header[1:], columns[1:], strict=True)))}
 
 

@@ -197,7 +197,7 @@ def _convergence(results: dict[str, Any]) -> Iterator[Row]:
 
 @contextlib.contextmanager
 def _csv(file: Path, columns: Columns) -> Iterator[Writer]:
-    with open(file, "w", encoding="utf-8", newline="") as text:
+    with open(file, "w", encoding="utf-8", errors="backslashreplace", newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(map(_no_formula, columns))
         yield lambda rows: writer.writerows([*map(_no_formula, row)] for row in rows)
@@ -253,7 +253,7 @@ def _buffers(kind: type, column: Sequence[Any]) -> list[Any]:
     if kind is not str:
         number = np.int64 if kind is int else np.float64
         return [there, np.array([0 if value is None else kind(value) for value in column], number)]
-    texts = [b"" if value is None else str(value).encode() for value in column]
+    texts = [b"" if value is None else str(value).encode("utf-8", "backslashreplace") for value in column]
     ends = np.cumsum([0, *map(len, texts)]).astype(np.int32)
     return [there, ends, b"".join(texts)]
 

@@ -11,6 +11,7 @@ from bbfalsify.records.json_files import read_json
 from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, compared
+from bbfalsify.results.recorded import result_from_json
 from bbfalsify.results.run_result import RunResult
 
 _MADE = {"check": "queries", "reach": "walks"}
@@ -58,7 +59,8 @@ def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
         return row | {"outcome": badge("unknown", "not finished" if begun else "not begun"), "category": None,
                       "counterexamples": "", "mass": [], "simulations": "", "seconds": "",
                       "keys": {"category": None}}  # fmt: skip
-    result = RunResult.from_json(read_json(folder / "results.json"))
+    file = folder / "results.json"
+    result = result_from_json(RunResult, read_json(file), file=str(file))
     masses = {row.id: row.found_probability for row in result.requirements if row.found_probability}
     found, one = len(result.counterexamples), len(result.requirements) == 1
     return row | {

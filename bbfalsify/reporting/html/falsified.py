@@ -15,16 +15,9 @@ from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
 from bbfalsify.reporting.html.modes import modes_section
 from bbfalsify.reporting.html.parts import anchor, badge, compared, interval_bar, outcome_badges
+from bbfalsify.reporting.terminal import insight_lines as insights
 from bbfalsify.reporting.terminal.counterexamples import row_text
 from bbfalsify.reporting.terminal.falsify import bounds_by_list, by_tilts, effort_line, store_lines, unmet_lines
-from bbfalsify.reporting.terminal.insight_lines import (
-    KINDS,
-    MATTERS,
-    coverage_lines,
-    covered_parts,
-    sampling_lines,
-    swap_lines,
-)
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
 from bbfalsify.results.mode_words import explanation, violated_in
@@ -55,7 +48,7 @@ def falsified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any
             *unmet_lines(result),
             *details.notes,
         ],
-        "list_notes": [*result.list_notes, *sampling_lines(result.sampling)],
+        "list_notes": [*result.list_notes, *insights.sampling_lines(result.sampling)],
         "rows": _rows(result),
         "keys": [_keys(row) for row in result.counterexamples],
         "statuses": sorted({word for row in result.counterexamples for word in _states(row)}),
@@ -197,7 +190,7 @@ def _sensitivity(row: RequirementResult) -> dict[str, Any] | None:
         return None
     names = [cell.parameter for cell in found[0].elasticities]
     weight = {name: max(abs(column.elasticities[i].value) for column in found) for i, name in enumerate(names)}
-    matter = sorted((n for n in names if weight[n] >= MATTERS), key=lambda n: -weight[n])[:MOST_PARAMETERS]
+    matter = sorted((n for n in names if weight[n] >= insights.MATTERS), key=lambda n: -weight[n])[:MOST_PARAMETERS]
     most = max((weight[name] for name in matter), default=1.0)
     rows = []
     for column in found:
@@ -205,7 +198,7 @@ def _sensitivity(row: RequirementResult) -> dict[str, Any] | None:
         rows.append({"rank": column.rank, "cells": [_heat(cells[name], most) for name in matter]})
     return {
         "title": row.id,
-        "lines": list(swap_lines(row, most=None)),
+        "lines": list(insights.swap_lines(row, most=None)),
         "parameters": matter,
         "rows": rows if matter else [],
     }
@@ -223,11 +216,11 @@ def _heat(cell: Elasticity, most: float) -> dict[str, Any]:
 def _coverage(coverage: Coverage | None) -> dict[str, Any] | None:
     if coverage is None or not coverage.walks:
         return None
-    parts = covered_parts(coverage)
+    parts = insights.covered_parts(coverage)
     most = {kind: max((part.times[kind] for _, part in parts), default=0) or 1 for kind in coverage.walks}
     return {
-        "lines": list(coverage_lines(coverage, everything=True)),
-        "kinds": [KINDS.get(kind, kind) for kind in coverage.walks],
+        "lines": list(insights.coverage_lines(coverage, everything=True)),
+        "kinds": [insights.KINDS.get(kind, kind) for kind in coverage.walks],
         "rows": [
             {
                 "name": name,

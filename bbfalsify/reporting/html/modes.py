@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.odds import odds_interval, percent
 from bbfalsify.records.accepted import ACCEPTED, NEW
 from bbfalsify.reporting.drawing.graphs import automaton_svg
-from bbfalsify.reporting.formatting import interval
+from bbfalsify.reporting.formatting import interval, replay_command
 from bbfalsify.reporting.html.parts import anchor, badge, interval_bar
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import FalsificationResult
@@ -53,7 +55,13 @@ def _histories(result: FalsificationResult) -> list[dict[str, Any]]:
             modes=tuple(PastMode(name=m.name, sentence=m.sentence, probability=m.probability)
                         for m in result.modes_of(row.id)),
         )  # fmt: skip
-        runs = [*past, now]
+        current = {
+            found.actions: mode.name
+            for mode in result.modes_of(row.id)
+            for found in result.listed(row.id)
+            if found.rank in mode.counterexamples
+        }
+        runs = [*(_renamed(run, current) for run in past), now]
         names = list(dict.fromkeys(mode.name for run in reversed(runs) for mode in run.modes))[:MOST_COLUMNS]
         lines = []
         for run in runs:
@@ -62,6 +70,19 @@ def _histories(result: FalsificationResult) -> list[dict[str, Any]]:
             lines.append({"run": run.run, "time": run.time, "cells": cells})
         found.append({"requirement": row.id, "names": names, "runs": lines, "plot": _over_runs(runs, names)})
     return found
+
+
+def _renamed(run: PastRun, current: Mapping[tuple[str, ...], str]) -> PastRun:
+    """An earlier run with today's names: a mode is the one that holds its typical counterexample now, if none has its
+    name; `current` has the mode of each counterexample.
+    """
+    names, taken = set(current.values()), {mode.name for mode in run.modes}
+
+    def name(mode: PastMode) -> str:
+        new = current.get(mode.typical, mode.name)
+        return mode.name if mode.name in names or new in taken else new
+
+    return replace(run, modes=tuple(replace(mode, name=name(mode)) for mode in run.modes))
 
 
 def _over_runs(runs: list[PastRun], names: list[str]) -> dict[str, Any]:
@@ -101,6 +122,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "share_title": _range(mode.share),
         "rows": rows[:MOST_ROWS],
         "more": max(0, len(rows) - MOST_ROWS),
+        "replay": None if rows or mode.typical_file is None else replay_command(mode.typical_file),
     }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.records.json_files import read_json
 from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.trace_file import read_trace_file
 from bbfalsify.reporting.formatting import number, replay_command
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, outcome_badges
@@ -96,7 +96,7 @@ def _query(row: TraceRow, facts: list[tuple[str, str]]) -> dict[str, Any]:
 def _trace(file: Path, row: TraceRow) -> dict[str, Any]:
     from markupsafe import Markup
 
-    data = read_json(file)
+    data = read_trace_file(file)
     try:
         rows = [_row(step) for step in data["steps"]]
         if data["waits"]:

@@ -12,7 +12,7 @@ from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.reporting.html.generic import plain_page
-from bbfalsify.results.recorded import recorded_results
+from bbfalsify.results.recorded import NO_RESULTS, recorded_results, showing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -48,7 +48,8 @@ def _page(directory: Path, engines: Engines) -> tuple[str, dict[str, Any]]:
     if (directory / "results.json").is_file():
         file, results = recorded_results(directory)
         kind = engines.of(results, file=str(file))
-        return kind.template, (kind.named("page") or plain_page)(directory, results)
+        with showing(file, results):
+            return kind.template, (kind.named("page") or plain_page)(directory, results)
     raise UserError(Problem(_why_not(directory), file=str(directory)))
 
 
@@ -56,7 +57,7 @@ def _why_not(directory: Path) -> str:
     if not directory.is_dir():
         return "there is no such run directory."
     if (directory / "manifest.json").is_file():
-        return "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
+        return NO_RESULTS
     return "not a run directory (it has neither campaign.json nor results.json)."
 
 

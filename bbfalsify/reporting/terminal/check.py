@@ -9,7 +9,6 @@ from typing import Any
 
 from bbfalsify.automata.mealy import read_dot
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.verdict import StopReason
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.formatting import interval, number
@@ -19,13 +18,6 @@ from bbfalsify.results.recorded import result_from_json
 
 MOST_CAUSES, MOST_WORDS = 3, 3
 """Causes of a requirement, and words of each, that are shown without -v."""
-RESUMABLE = (
-    StopReason.INTERRUPTED,
-    StopReason.BUDGET_SIMULATIONS,
-    StopReason.BUDGET_SYMBOLS,
-    StopReason.BUDGET_TIME,
-)
-
 MOST_DRAWN = 150
 """States of a machine that is drawn; nobody can follow the lines of a larger one, and placing them takes minutes."""
 
@@ -58,8 +50,6 @@ def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
         yield f"model: {result.model}"
     if result.directory is not None:
         yield from report_line(result.directory)
-        if result.stop_reason in RESUMABLE:
-            yield f"to go on: the same command with --resume {result.directory}"
         yield f"run directory: {result.directory}"
     yield f"seed: {result.seed}"
     yield from (replay_line(row.file) for row in result.requirements if row.file is not None)

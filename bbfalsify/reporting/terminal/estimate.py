@@ -20,6 +20,10 @@ def estimate_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterat
         yield f"{row.id}: {row.text or row.query}"
         yield f"    {row.in_words}{expectation(row.outcome, row.expected)}"
         yield f"    {row.method}" + (f", {row.runs} runs" if row.runs else "") + f", {row.seconds:.2f} s"
+        if (times := row.simulated_time) is not None:
+            saved = times["simulated"] < times["uses"]
+            how = f" of {times['uses']:,.0f}: beginnings from saved states" if saved else ", every beginning again"
+            yield f"    time simulated: {times['simulated']:,.0f}{how}"
         yield from (f"    warning: {warning}" for warning in row.warnings)
         yield from _trajectories(row, verbose)
         yield from _table(row)

@@ -13,6 +13,7 @@ from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.reporting.formatting import interval, shorten_word
+from bbfalsify.reporting.terminal import insight_lines as insights
 from bbfalsify.reporting.terminal.counterexamples import (
     LEGEND,
     equations_table,
@@ -21,21 +22,11 @@ from bbfalsify.reporting.terminal.counterexamples import (
     shrunk_lines,
     value_lines,
 )
-from bbfalsify.reporting.terminal.insight_lines import (
-    FEW,
-    convergence_lines,
-    coverage_lines,
-    coverage_table,
-    elasticity_table,
-    sampling_lines,
-    swap_lines,
-    time_lines,
-    time_plot,
-)
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
 from bbfalsify.reporting.terminal.modes import mode_lines
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import FalsificationResult, KnownCounterexample, RequirementResult
+from bbfalsify.results.mode_words import like
 from bbfalsify.results.recorded import result_from_json
 
 if TYPE_CHECKING:
@@ -82,12 +73,12 @@ def _marked(result: FalsificationResult, requirement: str) -> list[FailureMode]:
 
 
 def _coverage(result: FalsificationResult, width: int, verbose: bool) -> Iterator[str | Table]:
-    yield from coverage_lines(result.profile_coverage, everything=verbose)
-    table = coverage_table(result.profile_coverage) if verbose else None
+    yield from insights.coverage_lines(result.profile_coverage, everything=verbose)
+    table = insights.coverage_table(result.profile_coverage) if verbose else None
     if table is not None:
         yield from (table, "")
     if verbose:
-        for line in sampling_lines(result.sampling):
+        for line in insights.sampling_lines(result.sampling):
             yield from textwrap.wrap(line, width)
 
 
@@ -101,12 +92,12 @@ def _found(result: FalsificationResult, row: RequirementResult, width: int, verb
         yield f"probability that a use meets one of these: {interval(row.shown)}"
     if any(c.probability_with_uncertainty for c in found):
         yield "the intervals include how well the profile's parameters are known"
-    yield from (*shrunk_lines(found, width, everything=verbose), *convergence_lines(row))
+    yield from (*shrunk_lines(found, width, everything=verbose), *insights.convergence_lines(row))
     if result.columns:
         yield f"\n{equations_title(result.columns)}"
         yield equations_table(found, result.columns, width)
-    yield from (*time_lines(row), *swap_lines(row, None if verbose else FEW))
-    table = elasticity_table(row) if verbose else None
+    yield from (*insights.time_lines(row), *insights.swap_lines(row, None if verbose else insights.FEW))
+    table = insights.elasticity_table(row) if verbose else None
     if table is not None:
         yield from ("", table)
 
@@ -211,7 +202,9 @@ def unmet_lines(result: FalsificationResult) -> Iterator[str]:
     for entry in unmet[:MOST_KNOWN]:
         where = f" (line {entry.line})" if entry.line else ""
         what = shorten_word(entry.actions, 40) if entry.mode is None else f"mode {entry.mode}"
-        yield f"accepted, but not found: {entry.requirement} {what}{where}"
+        renamed = [] if entry.mode is None else like(entry.mode, result.modes_of(entry.requirement))
+        said = f"; like it is {' or '.join(renamed)}, accept that by its name" if renamed else ""
+        yield f"accepted, but not found: {entry.requirement} {what}{where}{said}"
     if len(unmet) > MOST_KNOWN:
         yield f"… and {len(unmet) - MOST_KNOWN} more"
 
@@ -252,7 +245,7 @@ def write_files(data: Mapping[str, Any]) -> None:
     if result.directory is None:
         return
     for row in result.requirements:
-        plot = time_plot(f"{result.name} {row.id}", row, result.listed(row.id))
+        plot = insights.time_plot(f"{result.name} {row.id}", row, result.listed(row.id))
         if plot is not None:
             which = f"-{file_name(row.id)}" if len(result.requirements) > 1 else ""
             write_atomically(result.directory / f"time_to_violation{which}.svg", plot, durable=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.records.json_files import read_json
 from bbfalsify.records.stored import to_json
+from bbfalsify.records.trace_file import read_trace_file
 from bbfalsify.records.word_counterexample import WordCounterexample
 from bbfalsify.reporting.formatting import changes, interval, number
 from bbfalsify.reporting.terminal.lines import replay_line
@@ -75,6 +75,6 @@ def word_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
 def trace_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
     """The whole trace of a search for a state."""
     file = Path(row["file"])
-    trace = read_json(file)
+    trace = read_trace_file(file)
     lines = [f"{row['requirement']}: {trace['query']}", *trace_lines(trace, everything=True), *end_lines(trace)]
     return {**row, "file": str(file), "trace": trace}, [*lines, replay_line(file)]

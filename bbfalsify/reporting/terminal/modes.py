@@ -7,8 +7,8 @@ R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 ────────────────────────────────────────────────────────────────────────────────
 1  on 4 times, the first by 5, without off in   1 in 314 [304, 325]  100 %  1, 4
    between
-2  on 3 times, the first by 5, without off in   1 in 631 [550, 722]   13 %  2, 3
-   between
+2  on 3 times, no off for 13.86 after the       1 in 631 [550, 722]  100 %  2, 3
+   first
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bbfalsify.core.odds import odds_interval, percent
-from bbfalsify.reporting.formatting import ranks
+from bbfalsify.reporting.formatting import ranks, replay_command
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import RequirementResult
@@ -44,8 +44,10 @@ def mode_lines(
     for mode in modes[:MOST_MODES] if verbose else ():
         for text in (time_text(mode), mode.avoided_by, rank_change_text(mode)):
             yield from textwrap.wrap(f"mode {mode.rank}: {text}", width) if text is not None else ()
-    if hidden := [mode.rank for mode in modes[:MOST_MODES] if not mode.counterexamples and mode.actions]:
-        yield f"no counterexample file for mode {ranks(hidden)}: raise --counterexamples"
+    hidden = [mode for mode in modes[:MOST_MODES] if not mode.counterexamples and mode.actions]
+    yield from (f"mode {mode.rank}: {replay_command(mode.typical_file)}" for mode in hidden if mode.typical_file)
+    if lost := [mode.rank for mode in hidden if not mode.typical_file]:
+        yield f"no counterexample file for mode {ranks(lost)}: raise --counterexamples"
     if len(modes) > MOST_MODES:
         yield f"… and {len(modes) - MOST_MODES} more: bbfalsify show"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.records.json_files import read_json
+from bbfalsify.records.trace_file import read_trace_file
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
 from bbfalsify.results.query_rows import TracesResult
 from bbfalsify.results.reach_result import QueryResult, ReachResult
@@ -38,7 +38,7 @@ def query_lines(
     names = ["" if len(rows) == 1 else f"{row.id}: " for row in rows]
     for row, name in zip(rows, names, strict=True):
         if row.file is not None and (not name or verbose):
-            trace = read_json(row.file)
+            trace = read_trace_file(row.file)
             if name:
                 yield f"\n{name}{row.text or row.query}"
             yield from (*trace_lines(trace, everything=verbose), *end_lines(trace), "")

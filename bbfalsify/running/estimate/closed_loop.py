@@ -1,6 +1,7 @@
 """The probability that a use of a system violates a requirement: profile × black box × STL.
 
 Plain simulation judges all requirements by the same uses; a method for rare events asks for each requirement alone.
+`auto` begins with the first, and goes on with the second where too few uses violate (`estimation/going_on.py`).
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NOT_ESTIMATED
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.estimation.answering import Answered
+from bbfalsify.engines.estimation.answered import Answered
+from bbfalsify.engines.estimation.going_on import combined, second_settings
 from bbfalsify.engines.estimation.plain_rule import PlainRule
 from bbfalsify.engines.estimation.settings import RARE, EstimateSettings
-from bbfalsify.engines.estimation.use_answers import answer_use
+from bbfalsify.engines.estimation.use_answers import answer_use, check_method
 from bbfalsify.engines.falsification import smc
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.csl import Bound
@@ -64,26 +66,38 @@ def estimate_use(
     answers: list[EstimateRow] = []
     decided_by = {**task.decided_by(with_store=False), "engine": settings.as_json()}
     with task.driven(recording, decided_by, many_uses=True) as driver:
-        driver.recorder.record(StageStarted("simulating", settings.runs or 0))
+        ask_uses = driver.ask_uses if driver.takes_uses else None
+
+        def rarely(number: int, chosen: EstimateSettings) -> Answered:
+            requirement = task.requirements[number]
+            driver.recorder.record(StageStarted(f"{chosen.method} {requirement.id}", chosen.runs or 0))
+            seeds = SeedTree(seed).child(chosen.method, requirement.id)
+            return answer_use(driver.ask, task.usage, number, chosen, seeds, lambda: True, ask_uses)
+
         with driver.until_stopped() as ended:
             if settings.method in RARE:
+                check_method(task.usage, settings.method)
                 for number, requirement in enumerate(task.requirements):
                     began = time.monotonic()
-                    seeds = SeedTree(seed).child(settings.method, requirement.id)
-                    found = answer_use(driver.ask, task.usage, number, settings, seeds, lambda: True)
-                    answers.append(_rare_row(requirement, found, settings, time.monotonic() - began))
+                    answers.append(_row(requirement, rarely(number, settings), rule.bound, time.monotonic() - began))
             else:
+                driver.recorder.record(StageStarted("simulating", settings.runs or 0))
                 smc.run(
                     driver.ask, task.usage, plain, options, requirements=len(task.requirements),
                     seeds=SeedTree(seed).child("smc"), listener=_Quiet(),
-                    ask_uses=driver.ask_uses if driver.takes_uses else None, stopping=rule,
+                    ask_uses=ask_uses, stopping=rule,
                 )  # fmt: skip
+        for number, requirement in enumerate(task.requirements if settings.method not in RARE else ()):
+            found, counts = _plainly(number, plain, rule), plain.counts(number)
+            second = second_settings(rule, counts, profile.has_actions)
+            if second is not None and driver.stop_reason is None:
+                with driver.until_stopped() as ended:
+                    found = combined(found, counts, second, rarely(number, second))
+            spent = driver.record.answers.seconds + time.monotonic() - started
+            row = _row(requirement, found, rule.bound, spent)
+            answers.append(replace(row, outcome=Outcome.ERROR) if 0 < counts.trials == counts.failed else row)
         notes = [*task.sampling_notes, *worker_notes(system, execution.jobs), *driver.poll.notes()]
     record = driver.record
-    if settings.method not in RARE:
-        spent = round(record.answers.seconds + time.monotonic() - started, 3)
-        rows = (_row(number, r, plain, rule) for number, r in enumerate(task.requirements))
-        answers = [replace(row, seconds=spent) for row in rows]
     for requirement in task.requirements[len(answers) :]:
         answers.append(EstimateRow(id=requirement.id, text=requirement.text, query=_query(requirement)))
     reason = ended.reason if ended.reason is not StopReason.COMPLETED else plain.stopped or StopReason.COMPLETED
@@ -100,46 +114,36 @@ def estimate_use(
     return result
 
 
-def _row(number: int, requirement: Requirement, plain: smc.Progress, rule: PlainRule) -> EstimateRow:
+def _plainly(number: int, plain: smc.Progress, rule: PlainRule) -> Answered:
+    """The answer of plain simulation to one requirement."""
     counts, found = plain.counts(number), rule.estimate(plain.counts(number))
-    verdict = None if rule.bound is None else verdict_word(rule.verdict(counts))
+    verdict = None if rule.bound is None else rule.verdict(counts)
     warnings = []
     if counts.trials and not counts.hits:
-        warnings.append(
-            f"no use of {counts.trials} violated it: the value is an upper bound; --method words finds rare violations"
-        )
+        hint = "" if rule.settings.method == "auto" else "; --method words finds rare violations"
+        warnings.append(f"no use of {counts.trials} violated it: the value is an upper bound{hint}")
     if counts.failed:
         warnings.append(f"{counts.failed} simulations failed or stood still; they count as either")
     if plain.stopped is not StopReason.COMPLETED:
         warnings.append(f"stopped after {counts.trials} simulations, before the precision was reached")
-    judged = counts.trials > counts.failed
-    outcome = Outcome.ERROR if counts.trials and not judged else Outcome.NOT_FALSIFIED
-    if judged and verdict is not None:
-        outcome = OUTCOMES[verdict]
+    return Answered(found, verdict, rule.bound is not None, counts.trials, found.method, warnings)
+
+
+def _row(requirement: Requirement, found: Answered, bound: Bound | None, seconds: float) -> EstimateRow:
+    estimate, verdict = found.estimate, found.verdict
+    assert estimate is not None
+    if bound is not None and verdict is None and not found.asks_verdict:
+        # What is called "at least" has no upper limit.
+        verdict = bound.verdict(estimate.low, 1.0 if estimate.at_least else estimate.high)
+    word = None if bound is None else verdict_word(verdict)
+    outcome = Outcome.NOT_FALSIFIED if word is None else OUTCOMES[word]
     return EstimateRow(
         id=requirement.id,
         text=requirement.text,
         query=_query(requirement),
-        outcome=outcome if counts.trials else Outcome.INCONCLUSIVE,
-        verdict=verdict,
-        estimate=found,
-        runs=counts.trials,
-        method=found.method,
-        warnings=tuple(warnings),
-    )
-
-
-def _rare_row(requirement: Requirement, found: Answered, settings: EstimateSettings, seconds: float) -> EstimateRow:
-    assert found.estimate is not None
-    verdict = _verdict(found.estimate, settings)
-    outcome = Outcome.NOT_FALSIFIED if verdict is None else OUTCOMES[verdict]
-    return EstimateRow(
-        id=requirement.id,
-        text=requirement.text,
-        query=_query(requirement),
-        outcome=outcome if found.method != "not estimated" else Outcome.INCONCLUSIVE,
-        verdict=verdict,
-        estimate=found.estimate,
+        outcome=outcome if found.runs and found.method != NOT_ESTIMATED else Outcome.INCONCLUSIVE,
+        verdict=word,
+        estimate=estimate,
         runs=found.runs,
         method=found.method,
         warnings=tuple(found.warnings),
@@ -150,9 +154,3 @@ def _rare_row(requirement: Requirement, found: Answered, settings: EstimateSetti
 
 def _query(requirement: Requirement) -> str:
     return f"P(violates {requirement.formula.text})"
-
-
-def _verdict(found: Estimate, settings: EstimateSettings) -> str | None:
-    if settings.at_most is None:
-        return None
-    return verdict_word(Bound(high=settings.at_most).verdict(found.low, found.high))

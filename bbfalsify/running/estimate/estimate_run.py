@@ -14,7 +14,8 @@ from bbfalsify.core.events import StageStarted, StatesExplored
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.estimation import questions
-from bbfalsify.engines.estimation.answering import Answered, Answering
+from bbfalsify.engines.estimation.answered import Answered
+from bbfalsify.engines.estimation.answering import Answering
 from bbfalsify.engines.estimation.value_lists import numbers_of
 from bbfalsify.engines.estimation.variation import at_time
 from bbfalsify.modelling import Network

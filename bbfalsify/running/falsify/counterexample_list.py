@@ -10,9 +10,9 @@ from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
-from bbfalsify.records.run_files import COUNTEREXAMPLES, SHRUNK
+from bbfalsify.records.run_files import COUNTEREXAMPLES, SHRUNK, TYPICAL
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes
-from bbfalsify.results.falsify_result import RankedCounterexample, failure_of
+from bbfalsify.results.falsify_result import RankedCounterexample, failures_of
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
@@ -49,7 +49,13 @@ class Listing:
         stages, requirement = self._stages, self._stages.task.requirements[number]
         ranks = {finding: rank for rank, finding in enumerate(stages.scribe.listed(number), start=1)}
         files = {row.rank: row.file for row in self.rows if row.requirement == requirement.id and row.file is not None}
-        return stages.naming.result(number, requirement.id, ranks, files, stages.task)
+
+        def listed(finding: Finding, rank: int) -> RankedCounterexample:
+            seed = SeedRecord(stages.task.seed, finding.query)
+            file = self._write(content_of(finding, requirement, stages.task, seed), rank, TYPICAL)
+            return row_of(finding, requirement, 0, file, Insights(), confidence=stages.task.options.confidence)
+
+        return stages.naming.result(number, requirement.id, ranks, files, stages.task, listed)
 
     def _row(self, finding: Finding, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory
@@ -89,7 +95,6 @@ class Listing:
         """Mark those that the team accepts, one by one or by their failure mode."""
         if acceptances is None:
             return None
-        of = {(mode.requirement, rank): mode for mode in modes for rank in mode.counterexamples}
-        judged = acceptances.judge(failure_of(row, of.get((row.requirement, row.rank))) for row in self.rows)
+        judged = acceptances.judge(failures_of(self.rows, modes))
         self.rows = [replace(row, accepted=v) for row, v in zip(self.rows, judged.verdicts, strict=True)]
         return judged

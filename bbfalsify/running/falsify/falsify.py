@@ -112,7 +112,7 @@ def _conclude(
         )
     notes += listing.teach_the_store()
     run = "" if record.path is None else record.path.name
-    history = () if stages.memory is None else recorded_modes(stages.memory.store, task, run, rows, modes)
+    history = () if stages.memory is None else recorded_modes(stages.memory.store, task, run, rows, modes, listing.rows)
     judged, memory = listing.judge(acceptances, modes), stages.memory
     return FalsificationResult(
         name=stages.driver.name,

@@ -6,17 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from bbfalsify.core import events
 from bbfalsify.core.choices import ChoiceSequence, DrawnValue
 from bbfalsify.core.confirmation import Confirmation, ConfirmedTrace
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.events import (
-    CounterexampleConfirmed,
-    EstimateMade,
-    FindingReported,
-    JudgedAgain,
-    SearchAdvanced,
-    StageStarted,
-)
 from bbfalsify.core.query import Query
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import Progress
@@ -48,11 +41,13 @@ class Scribe:
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
         self.driver.recorder.record(
-            FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
+            events.FindingReported(
+                requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time
+            )
         )
         confirmation = self.confirm(finding)
         self.driver.recorder.record(
-            CounterexampleConfirmed(
+            events.CounterexampleConfirmed(
                 requirement,
                 finding.actions,
                 finding.query,
@@ -71,15 +66,15 @@ class Scribe:
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:
         words = tuple(len(known) for known in search.known)
-        self.driver.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
+        self.driver.recorder.record(events.SearchAdvanced(search.iterations, words, tuple(masses)))
 
     def judging_again(self, simulations: int) -> None:
-        self.driver.recorder.record(StageStarted("judging again", simulations))
+        self.driver.recorder.record(events.StageStarted("judging again", simulations))
 
     def judged_again(self, again: Again, *, refined: bool) -> None:
-        self.driver.recorder.record(JudgedAgain(self.sampling_check(again).as_json(), refined))
+        self.driver.recorder.record(events.JudgedAgain(self.sampling_check(again).as_json(), refined))
         if refined:
-            self.driver.recorder.record(StageStarted("searching", self.options.simulations))
+            self.driver.recorder.record(events.StageStarted("searching", self.options.simulations))
 
     def sampling_check(self, again: Again) -> SamplingCheck:
         """A second judgement as the results hold it: artefacts with the names of their requirements."""
@@ -90,14 +85,14 @@ class Scribe:
         # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
         rounds = 2 if "d9" in self.options.columns and self.options.estimator != "splitting" else 1
         traces = len(search.findings) * self.options.passes * self.options.traces * rounds
-        self.driver.recorder.record(StageStarted("estimating", traces))
+        self.driver.recorder.record(events.StageStarted("estimating", traces))
 
     def estimated(self, finding: Finding) -> None:
         requirement, probability = self.requirements[finding.requirement].id, finding.estimated.probability
-        self.driver.recorder.record(EstimateMade(requirement, probability.as_json(), finding.actions))
+        self.driver.recorder.record(events.EstimateMade(requirement, probability.as_json(), finding.actions))
 
     def ordering(self, traces: int) -> None:
-        self.driver.recorder.record(StageStarted("ordering similar ones", traces))
+        self.driver.recorder.record(events.StageStarted("ordering similar ones", traces))
 
     def counted(self, progress: smc.Progress) -> None:
         """The batches of plain simulation are recorded like all others; nothing more is to be said."""

@@ -19,10 +19,7 @@ ProfileLike = str | Path | Profile
 
 
 def checked_arguments(
-    system: System,
-    profile: ProfileLike,
-    requirements: RequirementLike | Sequence[RequirementLike],
-    horizon: float,
+    system: System, profile: ProfileLike, requirements: RequirementLike | Sequence[RequirementLike], horizon: float
 ) -> tuple[Profile, tuple[Requirement, ...]]:
     """Read what is given as text, and check for callers from Python what the command line checks in files."""
     problems: list[Problem] = []

@@ -5,7 +5,7 @@ The engine learns and estimates (`engines/falsification/modes`); here it gets it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bbfalsify.core.estimate import LEVELS, TimeDistribution
@@ -36,8 +36,10 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.results.falsify_insights import Swap
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes, Unseen, ViolationTimes
+from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
+from bbfalsify.running.falsify.typical_uses import met_uses, show_modes
 
 
 @dataclass
@@ -49,13 +51,21 @@ class Naming:
     """The nearest passing use of each pattern, in words."""
     swaps: dict[int, dict[Pattern, Swap]] = field(default_factory=dict)
     """The change of the profile that changes each pattern's rank."""
+    shown: dict[int, dict[Pattern, Finding]] = field(default_factory=dict)
+    """A confirmed violation of each pattern that no row shows."""
     visits: Visits = field(default_factory=Visits)
     """Parts of the profile that the plain simulations used."""
 
     def result(
-        self, requirement: int, name: str, ranks: Mapping[Finding, int], files: Mapping[int, str], task: Task
+        self,
+        requirement: int,
+        name: str,
+        ranks: Mapping[Finding, int],
+        files: Mapping[int, str],
+        task: Task,
+        listed: Callable[[Finding, int], RankedCounterexample],
     ) -> RequirementModes | None:
-        """The modes of a requirement as results hold them."""
+        """The modes of a requirement as results hold them; `listed` writes what shows one without rows."""
         usage, units = task.usage, task.units
         named = self.modes.get(requirement)
         if named is None:
@@ -63,7 +73,9 @@ class Naming:
         names = names_of([mode.pattern for mode in named.modes])
         rows = []
         for rank, (mode, called) in enumerate(zip(named.modes, names, strict=True), start=1):
-            own = tuple(sorted(ranks[row] for row in mode.rows))
+            own, shown = tuple(sorted(ranks[row] for row in mode.rows)), self.shown[requirement].get(mode.pattern)
+            typical = None if shown is None else listed(shown, rank)
+            walked = mode.rows[0] if own else shown
             rows.append(
                 FailureMode(
                     rank=rank,
@@ -76,9 +88,10 @@ class Naming:
                     share=mode.share,
                     time_to_violation=_times(mode.times),
                     counterexamples=own,
-                    typical_file=files.get(own[0]) if own else None,
+                    typical_file=files.get(own[0]) if own else None if typical is None else typical.file,
+                    typical=typical,
                     avoided_by=self.avoided[requirement].get(mode.pattern),
-                    path=_path(usage, mode.rows[0]) if own else (),
+                    path=() if walked is None else _path(usage, walked),
                     rank_changes=self.swaps[requirement].get(mode.pattern),
                 )
             )
@@ -119,6 +132,7 @@ def name_modes(
         confidence = scribe.options.confidence
         found = estimate_modes(usage, patterns, listed, strata, confidence)
         naming.swaps[number] = rank_changes(usage, found.modes, confidence) if scribe.options.sensitivity else {}
+        naming.shown[number] = show_modes(scribe, usage, number, patterns, found, [*met_uses(strata), *bad])
         naming.modes[number] = found
 
 
@@ -131,7 +145,7 @@ def _times(found: TimeDistribution | None) -> ViolationTimes | None:
 
 def _path(usage: Usage, row: Finding) -> tuple[int, ...]:
     """The way of a row's typical trace through the automata of the profile, up to the action after the violation."""
-    walk = row.estimated.evidence.example or row.walk
+    walk = row.walk if row.estimate is None else row.estimated.evidence.example or row.walk
     return () if walk is None or not usage.profile.has_actions else path_of(usage.model, walk.prefix(len(row.actions)))
 
 
@@ -158,13 +172,7 @@ def _simulate_plainly(
     never = smc.SmcOptions(epsilon=1e-12, simulations=simulations)  # so narrow that only the number ends it
     progress = smc.Progress(on_answer=judged, names=f"modes/{name}")
     smc.run(
-        ask,
-        usage,
-        progress,
-        never,
-        requirements=len(scribe.requirements),
-        seeds=seeds.child(name),
-        listener=scribe,
+        ask, usage, progress, never, requirements=len(scribe.requirements), seeds=seeds.child(name), listener=scribe
     )
     naming.visits = progress.visits
     return uses

@@ -25,7 +25,8 @@ def rare_total(
 ) -> Estimate | None:
     """How probable any violation is, by at most as many uses as plain simulation may take; None where it stays unknown.
 
-    An estimate whose weights have heavy tails is not told; then the listed words are summed, which is at least so much.
+    An estimate whose weights have heavy tails is not told; then the listed words are summed, which is at least so much;
+    each of them may take as many uses again.
     """
     most = options.simulations or 20 * MOST
     uses = JudgedUses(ask, usage, requirement, f"rare/{requirement}")
@@ -38,6 +39,7 @@ def rare_total(
         return found
     of_words = Words(
         JudgedUses(ask, usage, requirement, f"rare/{requirement}/listed"), seeds.child("listed"), options.confidence,
-        options.relative or RELATIVE, min(MOST, max(LEAST, most // 20)), most, lambda: True,
+        options.relative or RELATIVE, min(MOST, max(LEAST, most // 20)), most * min(len(listed), MOST_WORDS),
+        lambda: True,
     )  # fmt: skip
     return of_words.sum_over(listed[:MOST_WORDS]) if listed else None

@@ -29,8 +29,8 @@ from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.mode_history import note_run, past_runs
 from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, now_text, same_system
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
-from bbfalsify.results.falsify_result import KnownCounterexample, RequirementResult
-from bbfalsify.running.confirm import TOLERANCE_S, compare
+from bbfalsify.results.falsify_result import KnownCounterexample, RankedCounterexample, RequirementResult
+from bbfalsify.running.confirm import compare
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
@@ -185,16 +185,23 @@ class Memory:
 
 
 def recorded_modes(
-    store: Store, task: Task, run: str, rows: Sequence[RequirementResult], modes: Sequence[FailureMode]
+    store: Store,
+    task: Task,
+    run: str,
+    rows: Sequence[RequirementResult],
+    modes: Sequence[FailureMode],
+    listed: Sequence[RankedCounterexample],
 ) -> tuple[PastRun, ...]:
     """Note the failure modes of this run in the store's history, and return those of the runs before."""
+    words = {(row.requirement, row.rank): row.actions for row in listed}
     formulas = {row.id: row.stl for row in rows}
     before = past_runs(store.path, task.system.name, formulas)
     now = [
         {
             "system": task.system.name, "stl": row.stl,
             **PastRun(run=run, time=now_text(), requirement=row.id, violation=row.violation, modes=tuple(
-                PastMode(name=m.name, sentence=m.sentence, probability=m.probability)
+                PastMode(name=m.name, sentence=m.sentence, probability=m.probability,
+                         typical=words.get((m.requirement, next(iter(m.counterexamples), 0)), ()))
                 for m in modes if m.requirement == row.id
             )).as_json(),
         }
@@ -228,7 +235,7 @@ def _known(
         return Known(entry, number, result, remark="it fails after the last recorded action, so it has no key")
     key = tuple(action for _, action in found.word[:step])
     finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.name)
-    finding.confirmation = compare(result.answers, 0, judgement, TOLERANCE_S)
+    finding.confirmation = compare(result.answers, 0, judgement)
     return _ranked_if_possible(Known(entry, number, result, finding), actions)
 
 

@@ -32,13 +32,7 @@ class Shrinking:
 
 
 def shrink_list(
-    ask: Ask,
-    usage: Usage,
-    scribe: Scribe,
-    shrinking: Shrinking,
-    *,
-    seeds: SeedTree,
-    out_of_time: Callable[[], bool],
+    ask: Ask, usage: Usage, scribe: Scribe, shrinking: Shrinking, *, seeds: SeedTree, out_of_time: Callable[[], bool]
 ) -> None:
     """Shrink what is confirmed, short ones first: a short one may be what matters of a long one."""
     options, listed = scribe.options, [scribe.listed(r) for r in range(len(scribe.requirements))]

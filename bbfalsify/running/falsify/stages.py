@@ -17,17 +17,11 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.engines.falsification.self_check import check_lists
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.logic.stl.requirement import duration_notes
 from bbfalsify.results.falsify_insights import Baseline, SamplingResult
 from bbfalsify.results.self_check import Meetings, SelfCheck
 from bbfalsify.running.driver import Driver, Ended
-from bbfalsify.running.falsify.conclusions import (
-    duration_notes,
-    grid_notes,
-    notes_on,
-    outcome_of,
-    sampling_notes,
-    worker_notes,
-)
+from bbfalsify.running.falsify import conclusions
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.modes import Naming, name_modes
@@ -154,7 +148,7 @@ class Stages:
         return stopped or StopReason.COMPLETED
 
     def outcome(self, requirement: int) -> Outcome:
-        return outcome_of(self.scribe.progress, requirement, self.reason)
+        return conclusions.outcome_of(self.scribe.progress, requirement, self.reason)
 
     def baseline(self, requirement: int, total: Estimate | None) -> Baseline | None:
         baseline = self.task.settings.baseline
@@ -205,13 +199,13 @@ class Stages:
         """Notes that a reader needs."""
         task, execution = self.task, self.task.execution
         return [
-            *grid_notes(task.system),
+            *conclusions.grid_notes(task.system),
             *task.sampling_notes,
-            *sampling_notes(self.scribe.progress, task.sampling),
+            *conclusions.sampling_notes(self.scribe.progress, task.sampling),
             *duration_notes(task.requirements, task.settings.horizon),
-            *worker_notes(task.system, execution.jobs),
+            *conclusions.worker_notes(task.system, execution.jobs),
             *self.driver.poll.notes(),
-            *notes_on(task, self.scribe.progress, self.driver.failures),
+            *conclusions.notes_on(task, self.scribe.progress, self.driver.failures),
             *self.shrinking.notes,
             *dict.fromkeys(ended.message for ended in (self._recalled, self._ended) if ended.message),
         ]

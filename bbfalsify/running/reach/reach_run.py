@@ -9,12 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, replace
 
-from bbfalsify.core.events import (
-    RecordDamaged,
-    StageStarted,
-    TraceFound,
-    WalksMade,
-)
+from bbfalsify.core.events import RecordDamaged, StageStarted, TraceFound, WalksMade
 from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, Standing
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder

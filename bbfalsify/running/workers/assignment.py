@@ -11,6 +11,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement
 from bbfalsify.running.execution import Execution
+from bbfalsify.systems.continued import ContinuedUses
 from bbfalsify.systems.interface import BlackBox, Port
 from bbfalsify.systems.loading import Origin, origin_of
 
@@ -42,6 +43,8 @@ class Assignment:
     """True in a process of its own; elsewhere Ctrl-C is meant for all of us."""
     lasting: list[Any] = field(default_factory=list)
     """The session of a system that cannot be reset, once it is open."""
+    continued: list[ContinuedUses] = field(default_factory=list)
+    """Uses that go on from saved states, once there are some."""
 
     def for_another_process(self) -> Assignment:
         """Replace a system that was loaded from a file by its address: without fork nothing is inherited."""
@@ -63,6 +66,15 @@ class Assignment:
         """Call these optional methods of the system, where it has them."""
         for name in methods:
             getattr(self.system, name, lambda: None)()
+
+    def end_sessions(self) -> None:
+        """Close the sessions that last longer than a query."""
+        for session in self.lasting:
+            session.__exit__(None, None, None)
+        for uses in self.continued:
+            uses.close()
+        self.lasting.clear()
+        self.continued.clear()
 
     @property
     def batches(self) -> bool:

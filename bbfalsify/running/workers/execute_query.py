@@ -1,16 +1,18 @@
 """A query becomes an answer, inside a worker process.
 
-One simulation is: open a session, execute the stimulus, check what comes back, judge it.  Two abilities of a system
+One simulation is: open a session, execute the stimulus, check what comes back, judge it.  Three abilities of a system
 change how it is executed, and never what is answered:
 
     batch      several queries that came together are executed in one call; where that call fails, they are executed
                one by one, so that the input that fails is known
+    snapshot   queries that begin like others (`Query.continues`) go on from a state that was saved on the way of those
     stepwise   where the run asks for it (`early_stop`), the trace so far is judged now and then, and the simulation
                ends once every requirement is violated: violated is final, so the rest could only cost time
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -28,6 +30,7 @@ from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.running.workers.assignment import ANSWER, ONE_BY_ONE, OUR_FAULT, WRONG_INPUT, Assignment, Message
+from bbfalsify.systems.continued import ContinuedUses, can_continue
 from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
 from bbfalsify.systems.interface import Usage, execute_until
 from bbfalsify.systems.output_checks import check_outputs
@@ -78,6 +81,8 @@ def _answer(assignment: Assignment, index: int, query: Query) -> Message:
     if (failure := _failure_to_make(query)) is not None:
         return failure
     _protect(query.stimulus)
+    if query.continues and not query.keep_trace and (told := _answer_continued(assignment, index, query)) is not None:
+        return told
     started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
         with open_session(system, _seed(assignment, query), query.stimulus.parameters) as session:
@@ -91,6 +96,27 @@ def _answer(assignment: Assignment, index: int, query: Query) -> Message:
         return ANSWER, index, *_failed(error), seconds, None, _usage(session, cpu_before)
     seconds = time.perf_counter() - started
     return _checked(assignment, index, query, raw, samples, seconds, _usage(session, cpu_before))
+
+
+def _answer_continued(assignment: Assignment, index: int, query: Query) -> Message | None:
+    """Go on from a saved state; None where the system cannot, or where that fails: then it is executed from reset."""
+    if assignment.execution.early_stop or not can_continue(assignment.system):
+        return None
+    if not assignment.continued:
+        assignment.continued.append(ContinuedUses(assignment.system))
+    started, cpu_before = time.perf_counter(), time.process_time()
+    try:
+        raw, simulated = assignment.continued[0].execute(query.stimulus)
+    except BaseException as error:  # SystemExit too, as below
+        _pass_on_interrupts(assignment, error)
+        sys.stderr.write(f"a use that went on from a saved state failed and is repeated: {describe(error)}\n")
+        broken = assignment.continued.pop()
+        with contextlib.suppress(Exception):
+            broken.close()
+        return None
+    seconds, usage = time.perf_counter() - started, _usage(None, cpu_before)
+    told = _checked(assignment, index, query, raw, len(query.stimulus.times), seconds, usage)
+    return (*told, simulated) if told[0] == ANSWER else told
 
 
 def _checked(

@@ -170,5 +170,6 @@ class InProcessPool:
 
     def close(self) -> None:
         if self._open:
+            self._assignment.end_sessions()
             self._assignment.have_system("close", "tear_down")
             self._open = False

@@ -8,6 +8,7 @@ Tasks are handed through as bytes.  When the executor's process dies, the host a
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import pickle
@@ -61,8 +62,16 @@ def _take() -> _Host:
             host.end()
         if _starter is None:
             _starter = ThreadPoolExecutor(1, thread_name_prefix="bbfalsify-host-starter")
+            atexit.register(_end_idle)
         starter = _starter
     return starter.submit(_Host).result()
+
+
+def _end_idle() -> None:
+    """End the hosts that wait for tasks when the process ends: where it is a user's, nobody else does."""
+    with _lock:
+        while _idle:
+            _idle.pop().end()
 
 
 def _environment() -> dict[str, str]:

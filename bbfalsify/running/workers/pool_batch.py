@@ -51,6 +51,7 @@ def answer_of(
     seconds: float,
     outputs: Any,
     usage: tuple[float | None, float | None],
+    simulated: float | None = None,
 ) -> Answer:
     """Translate a message of `execute_query`; `outputs` are symbols of a word, or signals by name."""
     if isinstance(query, WordQuery):
@@ -62,4 +63,4 @@ def answer_of(
         stimulus = query.stimulus
         trace = Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
     judged = tuple(Judgement(Verdict(verdict), *rest) for verdict, *rest in judgements)
-    return Answer(SimulationStatus(status), judged, text, trace, seconds, (), *usage)
+    return Answer(SimulationStatus(status), judged, text, trace, seconds, (), *usage, simulated=simulated)

@@ -50,8 +50,7 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
         while tasks := channel.receive():
             for message in answer_all(assignment, tasks, announce):
                 channel.send(message)
-        for session in assignment.lasting:
-            session.__exit__(None, None, None)
+        assignment.end_sessions()
         assignment.have_system("close")
     except (BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone

@@ -50,7 +50,7 @@ class FmuSession(StepwiseSession):
         self._step: Callable[[float, float], None]
         self._time, self._steps = 0.0, 0
         self._inputs: np.ndarray | None = None
-        self._snapshots: list[Snapshot] = []
+        self._snapshots: set[Snapshot] = set()
 
     # ------------------------------------------------------------------ whole signals
 
@@ -127,11 +127,19 @@ class FmuSession(StepwiseSession):
         prepared.write(row)
         self._step(time, duration)
 
+    def start(self, inputs: Mapping[str, float]) -> None:
+        """Begin with these inputs, as `execute` does; without it a simulation step by step begins without inputs."""
+        self._begin(self._matrix({name: np.array([value]) for name, value in inputs.items()}, 1)[0])
+
+    def _begin(self, inputs: np.ndarray | None) -> None:
+        self._prepared = self._instances.new()
+        self._prepared.begin(inputs, self._starts)
+        self._step = self._prepared.instance.stepper(may_go_back=self._system.capabilities.snapshot)
+
     def _started(self) -> Prepared:
         if self._prepared is None:
-            self._prepared = self._instances.new()
-            self._prepared.begin(None, self._starts)
-            self._step = self._prepared.instance.stepper(may_go_back=self._system.capabilities.snapshot)
+            self._begin(None)
+        assert self._prepared is not None
         return self._prepared
 
     def save(self) -> Snapshot:
@@ -139,7 +147,7 @@ class FmuSession(StepwiseSession):
         if not self._system.capabilities.snapshot:
             raise FmuError("this FMU cannot save its state")
         snapshot = Snapshot(self, self._started().instance.save())
-        self._snapshots.append(snapshot)
+        self._snapshots.add(snapshot)
         return snapshot
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -147,6 +155,12 @@ class FmuSession(StepwiseSession):
             raise FmuError("this state was saved in another session, or in one that has ended")
         self._started().instance.restore(snapshot._state)
         self._time, self._steps, self._inputs = snapshot._time, snapshot._steps, snapshot._inputs
+
+    def forget(self, snapshot: Snapshot) -> None:
+        """Free a saved state that is not needed any more."""
+        if snapshot in self._snapshots:
+            self._snapshots.remove(snapshot)
+            self._started().instance.forget(snapshot._state)
 
     def __exit__(self, *exception: object) -> None:
         prepared, self._prepared = self._prepared, None

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.foreign_files import is_file
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import closest_file, is_file
 from bbfalsify.systems.fmu.archive import describe, unpack
 from bbfalsify.systems.fmu.description import Description
 from bbfalsify.systems.fmu.fmu_settings import FmuSettings, Names, Plan, named
@@ -74,8 +74,7 @@ class FmuSystem:
 
     def _read(self) -> Description:
         if not is_file(self.path):
-            others = {p.name for p in self.path.parent.glob("*.fmu")}
-            closest = unknown_name("file", self.path.name, others).closest
+            closest = closest_file(self.path)
             raise UserError(Problem(f"there is no file {self.path.name}.", file=str(self.path), closest=closest))
         if importlib.util.find_spec("fmpy") is None:
             raise UserError(Problem("FMUs need FMPy: pip install 'bbfalsify[fmi]'.", file=str(self.path)))

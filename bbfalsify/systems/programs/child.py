@@ -19,19 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied
+from bbfalsify.systems.programs import process_tree
 from bbfalsify.systems.programs.launching import MARK, Launch
 from bbfalsify.systems.programs.pipes import READ, Pipes
 from bbfalsify.systems.programs.process_cost import memory_mb
-from bbfalsify.systems.programs.process_tree import (
-    descendants,
-    end_family,
-    how_it_ended,
-    is_ending,
-    kill,
-    marked,
-    reap,
-    signal_group,
-)
 
 _LOOK_S = 0.05
 """Period of the checks whether a silent program still lives, and how much memory it has."""
@@ -46,12 +37,7 @@ class Child(Pipes):
     """One process of a program."""
 
     def __init__(
-        self,
-        launch: Launch,
-        *,
-        command: Sequence[str] | None = None,
-        folder: Path | None = None,
-        log: int | None = 2,
+        self, launch: Launch, *, command: Sequence[str] | None = None, folder: Path | None = None, log: int | None = 2
     ) -> None:
         """`log` is the file descriptor to which its standard error goes, without secrets."""
         self._process, self._mark = launch.start(command, folder)
@@ -171,7 +157,7 @@ class Child(Pipes):
         now_mb = memory_mb(self.pid)
         if now_mb is None or self._launch.sandbox is None:
             return now_mb
-        return now_mb + sum(memory_mb(pid) or 0.0 for pid, _ in descendants(self.pid))
+        return now_mb + sum(memory_mb(pid) or 0.0 for pid, _ in process_tree.descendants(self.pid))
 
     def check_memory(self, now_mb: float | None) -> None:
         if now_mb is None:
@@ -186,7 +172,7 @@ class Child(Pipes):
     def _died(self, what: str) -> None:
         """After the end of its output: wait a moment for the reason, and raise it."""
         self._wait_for_end(_ENDING_S)
-        if not self.exited() and is_ending(self.pid):  # it takes its time on a busy machine
+        if not self.exited() and process_tree.is_ending(self.pid):  # it takes its time on a busy machine
             self._wait_for_end(_LONGEST_END_S)
         if not self.exited():
             raise SystemDied(f"{what} did not come: it closed its standard output{self._last_words()}")
@@ -194,7 +180,7 @@ class Child(Pipes):
         raise SystemDied(f"{what} did not come: {self.how_it_ended()}")
 
     def how_it_ended(self) -> str:
-        return how_it_ended(self.code, self._last_line())
+        return process_tree.how_it_ended(self.code, self._last_line())
 
     # ------------------------------------------------------------------ ending
 
@@ -222,21 +208,21 @@ class Child(Pipes):
         if self.code is not None or self.owner != os.getpid():
             return
         self._deaf = True
-        started = descendants(self.pid)
+        started = process_tree.descendants(self.pid)
         if not self.exited():
-            signal_group(self.pid, signal.SIGTERM)
+            process_tree.signal_group(self.pid, signal.SIGTERM)
             self._wait_for_end(_ENDING_S)
         mark, had_ended = f"{MARK}={self._mark}", self.exited()
-        started |= descendants(self.pid) | marked(descendants(os.getpid()), mark)
+        started |= process_tree.descendants(self.pid) | process_tree.marked(process_tree.descendants(os.getpid()), mark)
         started = {process for process in started if process[0] != self.pid}
-        signal_group(self.pid, signal.SIGKILL)
-        kill(started)
+        process_tree.signal_group(self.pid, signal.SIGKILL)
+        process_tree.kill(started)
         if started or not had_ended:  # it may have started more since we looked
-            started |= end_family(self.pid, mark)
+            started |= process_tree.end_family(self.pid, mark)
         _, status, usage = os.wait4(self.pid, 0)
         self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
         self._take(usage)
-        reap(started, _ENDING_S)
+        process_tree.reap(started, _ENDING_S)
         while self._stderr in self._open and self._logged < self._launch.output_limit_bytes:
             if not self._read(self._stderr):
                 break

@@ -173,11 +173,7 @@ def _runner(system: Any) -> Callable[..., Any]:
     from bbfalsify.systems.parameters import open_session
 
     def run(
-        times: list[float],
-        inputs: dict[str, list[float]],
-        events: list[tuple[float, str]],
-        seed: int,
-        **values: float,
+        times: list[float], inputs: dict[str, list[float]], events: list[tuple[float, str]], seed: int, **values: float
     ) -> Mapping[str, Any]:
         signals = {name: np.array(values) for name, values in inputs.items()}
         with open_session(system, seed, values) as session:

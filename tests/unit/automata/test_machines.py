@@ -15,10 +15,10 @@ from bbfalsify.automata.identification import (
     separating_numbers_set,
 )
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import Contradiction, ObservationTree, first_disagreement
-from bbfalsify.automata.words import Words, run_many
+from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
+from bbfalsify.automata.words import Words
 from bbfalsify.core.errors import UserError
-from tests.support.machines import first_difference, lock, random_machine
+from tests.support.machines import add_many, first_difference, lock, random_machine, run_many
 
 
 def machines(count, **sizes):
@@ -57,8 +57,6 @@ def test_symbols_are_compared_by_name():
     one = MealyMachine(("a", "b"), ("x", "y"), np.zeros((1, 2), np.int32), np.array([[0, 1]], np.int32))
     same = MealyMachine(("b", "a"), ("y", "x"), np.zeros((1, 2), np.int32), np.array([[0, 1]], np.int32))
     assert difference(one, same) is None
-    words = Words.of(("b", "a"), [("a", "b")])
-    assert [one.outputs[i] for i in run_many(one, words)] == ["x", "y"]
 
 
 def test_minimal_machines_are_small_and_equivalent():
@@ -115,39 +113,13 @@ def sample(machine, rng, count=30):
     return Words.of(machine.inputs, [[machine.inputs[i] for i in rng.integers(2, size=n)] for n in lengths])
 
 
-def test_many_words_are_answered_and_entered_as_one_by_one():
-    rng = np.random.default_rng(4)
-    for machine in machines(40):
-        words = sample(machine, rng)
-        outputs = run_many(machine, words)
-        one_by_one, at_once = ObservationTree(), ObservationTree()
-        at_once.add(("i1", "other"), machine.run(("i1",)))  # numbers of its own
-        one_by_one.add(("i1", "other"), machine.run(("i1",)))
-        for index, word in enumerate(words):
-            seen = tuple(machine.outputs[o] for o in outputs[words.span(index)])
-            assert seen == machine.run(word)
-            one_by_one.add(word, seen)
-        new = at_once.add_many(words, outputs, machine.outputs)
-        assert dict(at_once.words()) == dict(one_by_one.words())
-        assert (len(at_once), new) == (len(one_by_one), len(one_by_one) - 1)
-        assert at_once.add_many(words, outputs, machine.outputs) == 0
-
-
-def test_a_contradiction_among_many_words_names_the_word():
-    words = Words.of(("a", "b"), [("a", "b"), ("b",), ("a", "b", "a")])
-    tree = ObservationTree()
-    with pytest.raises(Contradiction, match="after 'a b' the last answer was 'y' before and 'x' now"):
-        tree.add_many(words, np.array([0, 1, 0, 0, 0, 0]), ("x", "y"))
-    assert tree.outputs(("a", "b")) == ("x", "y")
-
-
 def test_the_shortest_disagreement_with_everything_seen():
     rng = np.random.default_rng(6)
     found = 0
     for machine, box in zip(machines(60), machines(60, states=4), strict=True):
         words, tree = sample(machine, rng), ObservationTree()
         tree.add(("unknown", "i0"), ("o0", "o7"))  # a symbol that the machine does not have says nothing about it
-        tree.add_many(words, run_many(box, words), box.outputs)
+        add_many(tree, words, run_many(box, words), box.outputs)
         prefixes = sorted({w[: i + 1] for w in words for i in range(len(w))}, key=len)
         wrong = [p for p in prefixes if machine.run(p) != box.run(p)]
         word = first_disagreement(tree, machine)

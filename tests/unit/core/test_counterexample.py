@@ -77,7 +77,7 @@ def test_stimulus_and_trace_are_those_of_the_run():
             "format_version 99 is not known to this version of bbfalsify. Allowed: 1",
         ),
         (lambda d: d.pop("times"), "times: is missing"),
-        (lambda d: d.update(horizn=1), "horizn: is not known. Allowed: requirement, horizon"),
+        (lambda d: d.update(horizn=1), "horizn: is not known. Did you mean 'horizon'? Allowed: requirement, horizon"),
         (lambda d: d["requirement"].update(stl=3), "requirement.stl: must be a text, found a number"),
         (lambda d: d.update(status="proved"), "status: must be 'confirmed' or 'flaky', found 'proved'"),
         (lambda d: d.update(word=[[1.0, "on", 2]]), "word.0: must be a list of 2 values, found a list"),

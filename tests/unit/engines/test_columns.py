@@ -127,6 +127,17 @@ def late_starts_violate(queries):
     return answers
 
 
+def noting(answer):
+    """The same answers, and the list of all queries asked."""
+    asked = []
+
+    def ask(queries):
+        asked.extend(queries)
+        return answer(queries)
+
+    return ask, asked
+
+
 @pytest.mark.parametrize("estimator", ["conditional", "splitting"])
 def test_d8_judges_particles_before_they_are_killed(estimator):
     """Null hypothesis: D.8 of start·go is 0.1, the probability of starting late.
@@ -136,12 +147,7 @@ def test_d8_judges_particles_before_they_are_killed(estimator):
     """
     profile = parse_profile(SHORT_LIVED)
     usage = Usage(profile, compile_network(profile.network), 10.0, 1.0)
-    asked = []
-
-    def ask(queries):
-        asked.extend(queries)
-        return late_starts_violate(queries)
-
+    ask, asked = noting(late_starts_violate)
     found = estimate_word(ask, usage, ("start", "go"), PassPlan(40, 100, estimator, columns=("d8",)), SeedTree(5))
     d8 = found.columns["d8"]
     assert abs(d8.value - 0.1) <= 4.5 * np.sqrt(0.09 / 4000) and d8.low <= 0.1 <= d8.high
@@ -156,12 +162,7 @@ def test_d8_costs_nothing_where_nothing_is_resampled():
     text = SHORT_LIVED.replace('guard: "y <= 1", ', "")
     profile = parse_profile(text)
     usage = Usage(profile, compile_network(profile.network), 10.0, 1.0)
-    asked = []
-
-    def ask(queries):
-        asked.extend(queries)
-        return late_starts_violate(queries)
-
+    ask, asked = noting(late_starts_violate)
     found = estimate_word(ask, usage, ("start", "go"), PassPlan(2, 50, columns=("d8",)), SeedTree(5))
     assert len(asked) == 100 and set(found.columns) == {"d6", "d8"}
     asked.clear()

@@ -10,7 +10,8 @@ import pytest
 from bbfalsify.chains import answer_csl, explore_chain
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.answering import Answered, Answering
+from bbfalsify.engines.estimation.answered import Answered
+from bbfalsify.engines.estimation.answering import Answering
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.examples.chains import chain_file

@@ -22,21 +22,7 @@ from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests.support.chooser import COMMITTED, URGENT
 
-BROADCAST = """
-format_version: 1
-name: caller
-declarations: "broadcast chan ok, bad; int[0,1] heard;"
-automata:
-  User:
-    declarations: "clock x;"
-    initial: S
-    locations:
-      S: {invariant: "x <= 2"}
-      C: {committed: true}
-    edges:
-      - {from: S, to: C, action: a, guard: "x >= 1", update: "x = 0"}
-      - {from: C, to: S, sync: ok!, weight: 3}
-      - {from: C, to: S, sync: bad!, weight: 1}
+_OTHER = """
   Other:
     initial: L
     locations: {L: {}}
@@ -46,6 +32,13 @@ automata:
 inputs:
   u: {value: heard}
 """
+BROADCAST = (
+    COMMITTED.partition("\ninputs:")[0]
+    .replace("name: chooser", 'name: caller\ndeclarations: "broadcast chan ok, bad; int[0,1] heard;"')
+    .replace("action: ok", "sync: ok!")
+    .replace("action: bad", "sync: bad!")
+    + _OTHER
+)
 EXACT = {("a", "bad"): 1 / 4, ("a", "ok", "a", "bad"): 3 / 4 * 1 / 2 * 1 / 4}
 """The first a comes within 3 time units for sure, the second with probability P(U1 + U2 <= 1) = 1/2, a third never."""
 PROFILES = pytest.mark.parametrize("text", [COMMITTED, URGENT, BROADCAST], ids=["committed", "urgent", "broadcast"])

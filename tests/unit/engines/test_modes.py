@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.modes.learning import learn
-from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Level, Pattern, Window, Without
+from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern, Window, Without
 from bbfalsify.engines.falsification.modes.use import Series, Use
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.kernel import Walk, WalkStatus
@@ -54,6 +55,43 @@ def test_a_pattern_matches_wherever_its_conditions_hold(high, matches):
     """The second and third shower are 50 apart; the first and the third are not."""
     pattern = Pattern(("shower", "shower"), (Condition(Gap(1), high=high),))
     assert pattern.matches(use((0, "shower"), (200, "shower"), (210, "wash"), (250, "shower"))) is matches
+
+
+@pytest.mark.parametrize(
+    ("made", "matches"),
+    [
+        (use((1, "on"), (9, "off")), False),
+        (use((1, "on"), (12, "off")), True),
+        (use((1, "on"), (5, "off"), (6, "on"), (20, "off")), True),
+        (use((1, "on"), (12, "off"), violated_at=11.5), True),
+        (use((1, "on"), (12, "off"), violated_at=10.5), False),  # whatever came after it
+        (replace(use((1, "on")), end=10.0), False),  # nobody knows
+        (replace(use((1, "on")), end=20.0), True),
+    ],
+)
+def test_a_time_without_another_action(made, matches):
+    pattern = Pattern(("on",), (Condition(Free("off", 0), low=10.0),))
+    assert pattern.matches(made) is matches
+    assert sentence_of(pattern, {}) == "on, no off for 10"
+
+
+def test_a_pattern_keeps_the_action_whose_time_it_limits():
+    pattern = Pattern(("a", "b", "b"), (Condition(Free("off", 1), low=3.0),))
+    assert pattern.without(1) is None
+    assert pattern.without(0) == Pattern(("b", "b"), (Condition(Free("off", 0), low=3.0),))
+
+
+def test_a_switch_that_comes_too_late_is_learned():
+    """It fails 9.5 after it was opened; other actions come in between as they like."""
+    rng = np.random.default_rng(4)
+    bad, good = [], []
+    for opened, closed in rng.uniform((0, 1), (5, 12), size=(600, 2)):
+        other = float(opened + rng.uniform(0.1, 0.9))
+        made = use((opened, "open"), (other, "look"), (opened + closed, "close"))
+        fails = closed > 9.5
+        (bad if fails else good).append(replace(made, violated_at=opened + 9.5 if fails else math.inf, end=30.0))
+    [pattern] = learn(bad, good)
+    assert sentence_of(pattern, {}) == "open, no close for 9.5"
 
 
 def test_actions_after_the_violation_do_not_belong_to_a_mode():

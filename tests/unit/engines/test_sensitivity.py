@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bbfalsify.core.estimate import NONE_SEEN, Estimate
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.insights import _no_less_than
 from bbfalsify.engines.falsification.sensitivity import (
@@ -142,7 +142,7 @@ def test_intervals_widen_in_squares_on_the_logarithm():
 
 
 def test_bounds_stay_bounds():
-    upper = widened(Estimate(1e-6, 0.0, 1e-5, 0.95, NONE_SEEN, 10), 0.04)
+    upper = widened(Estimate(1e-6, 0.0, 1e-5, 0.95, "m", 10, none_seen=True), 0.04)
     assert (upper.low, upper.value) == (0.0, 1e-6)
     assert upper.high > 1e-5 and upper.none_seen
     assert widened(Estimate(0.9, 0.8, 1.0, 0.95, "m", 10), 4.0).high == 1.0
@@ -150,6 +150,6 @@ def test_bounds_stay_bounds():
 
 def test_a_total_with_uncertainty_is_no_less_than_its_rows():
     """Rows whose errors cancel out in the sum, each of them only bounded."""
-    rows = [Estimate(1e-4, 0.0, 1e-3, 0.95, NONE_SEEN, 10), Estimate(0.2, 0.1, 0.9, 0.95, "m", 10)]
+    rows = [Estimate(1e-4, 0.0, 1e-3, 0.95, "m", 10, none_seen=True), Estimate(0.2, 0.1, 0.9, 0.95, "m", 10)]
     total = _no_less_than(Estimate(0.1, 0.05, 0.3, 0.95, "m", 20), rows)
     assert (total.value, total.low, total.high) == (0.2, 0.05, 0.9)

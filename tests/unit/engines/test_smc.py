@@ -137,7 +137,7 @@ def test_a_share_of_few_violations_is_known_only_if_its_interval_says_something(
     # Three hits show that much is missing from the list.
     assert thrice.baseline(0, options, found_probability=tiny).explained.high < 0.05
     # A list that met nothing either bounds nothing from below.
-    nothing = once.baseline(0, options, found_probability=Estimate(1e-5, 0.0, 1e-5, 0.95, "m, none seen", 100))
+    nothing = once.baseline(0, options, found_probability=Estimate(1e-5, 0.0, 1e-5, 0.95, "m", 100, none_seen=True))
     assert nothing.probability == plain
 
 

@@ -268,3 +268,10 @@ def test_an_unknown_name_in_quotes_is_named_with_its_place():
 def test_a_quote_that_is_not_closed_is_a_clear_problem():
     (problem,) = problems("always('der(x) <= 1)", ["der(x)"])
     assert "has no meaning here; close the quote" in str(problem)
+
+
+def test_a_text_in_place_of_a_formula_is_named_with_what_to_write():
+    with pytest.raises(
+        UserError, match=r'R1: the formula must be a Formula, not str; write parse_stl\("always\(x > 1\)"\)'
+    ):
+        Requirement("R1", "", "always(x > 1)")  # type: ignore[arg-type]

@@ -3,49 +3,39 @@
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.logic.uppaal_queries import (
-    Elsewhere,
-    Expectation,
-    Extremes,
-    LeadsTo,
-    Probability,
-    ProbabilityComparison,
-    ProbabilityTest,
-    RunBound,
-    Simulation,
-    StateQuery,
-    read_query,
-)
+from bbfalsify.logic import uppaal_queries as forms
 
 CASES = [
-    ("E<> P.a && (x > 3)", StateQuery("E<>", "P.a && (x > 3)")),
-    ("A [ ] not deadlock", StateQuery("A[]", "not deadlock")),
-    ("E[] x <= 3", StateQuery("E[]", "x <= 3")),
-    ("A <> P.done", StateQuery("A<>", "P.done")),
-    ("P.a --> (Q.b and y < 2)", LeadsTo("P.a", "(Q.b and y < 2)")),
-    ("sup: x, a[f(1, 2)]", Extremes("sup", None, ("x", "a[f(1, 2)]"))),
-    ("inf{P.a and x > 1}: y", Extremes("inf", "P.a and x > 1", ("y",))),
-    ("bounds { P.a } : n", Extremes("bounds", "P.a", ("n",))),
-    ("Pr[<=100](<> P.a)", Probability(RunBound("100"), "<>", "P.a")),
-    ("Pr [#<=2*N; 500] ([] x<=3)", Probability(RunBound("2*N", "steps", "500"), "[]", "x<=3")),
-    ("Pr[P.x<=5](a U b)", Probability(RunBound("5", "P.x"), "U", "b", "a")),
-    ("Pr(<>[0,10] (a && b))", Probability(None, "mitl", "<>[0,10] (a && b)")),
-    ("Pr[<=10](<> a) >= 0.9", ProbabilityTest(Probability(RunBound("10"), "<>", "a"), ">=", "0.9")),
+    ("E<> P.a && (x > 3)", forms.StateQuery("E<>", "P.a && (x > 3)")),
+    ("A [ ] not deadlock", forms.StateQuery("A[]", "not deadlock")),
+    ("E[] x <= 3", forms.StateQuery("E[]", "x <= 3")),
+    ("A <> P.done", forms.StateQuery("A<>", "P.done")),
+    ("P.a --> (Q.b and y < 2)", forms.LeadsTo("P.a", "(Q.b and y < 2)")),
+    ("sup: x, a[f(1, 2)]", forms.Extremes("sup", None, ("x", "a[f(1, 2)]"))),
+    ("inf{P.a and x > 1}: y", forms.Extremes("inf", "P.a and x > 1", ("y",))),
+    ("bounds { P.a } : n", forms.Extremes("bounds", "P.a", ("n",))),
+    ("Pr[<=100](<> P.a)", forms.Probability(forms.RunBound("100"), "<>", "P.a")),
+    ("Pr [#<=2*N; 500] ([] x<=3)", forms.Probability(forms.RunBound("2*N", "steps", "500"), "[]", "x<=3")),
+    ("Pr[P.x<=5](a U b)", forms.Probability(forms.RunBound("5", "P.x"), "U", "b", "a")),
+    ("Pr(<>[0,10] (a && b))", forms.Probability(None, "mitl", "<>[0,10] (a && b)")),
+    ("Pr[<=10](<> a) >= 0.9", forms.ProbabilityTest(forms.Probability(forms.RunBound("10"), "<>", "a"), ">=", "0.9")),
     (
         "Pr[<=10](<> a) >= Pr[<=20]([] b)",
-        ProbabilityComparison(Probability(RunBound("10"), "<>", "a"), ">=", Probability(RunBound("20"), "[]", "b")),
+        forms.ProbabilityComparison(
+            forms.Probability(forms.RunBound("10"), "<>", "a"), ">=", forms.Probability(forms.RunBound("20"), "[]", "b")
+        ),
     ),
-    ("E[<=10; 50](max: x + y)", Expectation(RunBound("10", runs="50"), "max", "x + y")),
-    ("E[#<=10](min:n)", Expectation(RunBound("10", "steps"), "min", "n")),
-    ("simulate [<=20; 5] {x, f(a, b)}", Simulation(RunBound("20", runs="5"), ("x", "f(a, b)"))),
-    ("simulate 3 [<=20] {x} : 2 : P.a", Simulation(RunBound("20", runs="3"), ("x",), "P.a", "2")),
-    ("simulate [<=20] {x} : P.a", Simulation(RunBound("20"), ("x",), "P.a")),
+    ("E[<=10; 50](max: x + y)", forms.Expectation(forms.RunBound("10", runs="50"), "max", "x + y")),
+    ("E[#<=10](min:n)", forms.Expectation(forms.RunBound("10", "steps"), "min", "n")),
+    ("simulate [<=20; 5] {x, f(a, b)}", forms.Simulation(forms.RunBound("20", runs="5"), ("x", "f(a, b)"))),
+    ("simulate 3 [<=20] {x} : 2 : P.a", forms.Simulation(forms.RunBound("20", runs="3"), ("x",), "P.a", "2")),
+    ("simulate [<=20] {x} : P.a", forms.Simulation(forms.RunBound("20"), ("x",), "P.a")),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES, ids=[text for text, _ in CASES])
 def test_each_form_is_read(text, expected):
-    query = read_query(text)
+    query = forms.read_query(text)
     assert query == expected
     assert query.text == " ".join(text.split())
 
@@ -67,8 +57,8 @@ def test_each_form_is_read(text, expected):
     ],
 )
 def test_queries_of_other_tools_are_told_apart(text, word):
-    query = read_query(text)
-    assert isinstance(query, Elsewhere)
+    query = forms.read_query(text)
+    assert isinstance(query, forms.Elsewhere)
     assert query.word == word
     assert query.command is None
 
@@ -83,17 +73,17 @@ def test_the_command_that_answers_is_named():
         "E[<=1](max: x)",
         "simulate [<=1] {x}",
     )
-    assert [read_query(text).command for text in texts] == ["reach"] * 3 + ["estimate"] * 4
+    assert [forms.read_query(text).command for text in texts] == ["reach"] * 3 + ["estimate"] * 4
 
 
 def test_variables_may_be_called_like_words_of_queries():
-    assert read_query("E<> control == 3") == StateQuery("E<>", "control == 3")
-    assert read_query("strategy_on --> sup > 3") == LeadsTo("strategy_on", "sup > 3")
-    assert read_query("Pr.a --> E.b") == LeadsTo("Pr.a", "E.b")
+    assert forms.read_query("E<> control == 3") == forms.StateQuery("E<>", "control == 3")
+    assert forms.read_query("strategy_on --> sup > 3") == forms.LeadsTo("strategy_on", "sup > 3")
+    assert forms.read_query("Pr.a --> E.b") == forms.LeadsTo("Pr.a", "E.b")
 
 
 def test_comments_are_no_part_of_a_query():
-    assert read_query("/* why */ E<> a // and this\n && b") == StateQuery("E<>", "a && b")
+    assert forms.read_query("/* why */ E<> a // and this\n && b") == forms.StateQuery("E<>", "a && b")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +108,7 @@ def test_comments_are_no_part_of_a_query():
 )
 def test_texts_that_are_no_query_are_refused(text, words):
     with pytest.raises(UserError) as caught:
-        read_query(text, file="m.q", line=3)
+        forms.read_query(text, file="m.q", line=3)
     assert str(caught.value).startswith("m.q:3: ")
     assert words in str(caught.value)
     assert "Allowed: E<> φ" in str(caught.value)

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.modelling import NetworkBuilder, parse_expression, parse_network
+from bbfalsify.modelling import Network, NetworkBuilder, parse_expression, parse_network
 from tests.unit.modelling.evaluator import Evaluator
 
 
@@ -29,14 +29,18 @@ def after(update: str, declarations: str, variable: str):
     """The value of a variable after an update in the initial state."""
     b = NetworkBuilder("test").declare(declarations)
     b.automaton("P").location("L").edge("L", "L", update=update)
-    network = b.build()
+    return after_first_edge(b.build(), variable)
+
+
+def after_first_edge(network: Network, variable: str):
+    """The value of a variable after the updates of the first edge in the initial state."""
     branch = network.processes[0].edges[0].branches[0]
     evaluator = Evaluator(network, branch.frame_size)
     evaluator.run(branch.updates)
     found = network.variable(variable)
     store = evaluator.reals if found.kind.is_real else evaluator.integers
     values = store[found.slot : found.slot + found.size]
-    return values[0] if found.size == 1 and not found.dimensions else values
+    return values if found.dimensions else values[0]
 
 
 def problems_of(text: str, parse=parse_network) -> list[tuple[int | None, str]]:

@@ -72,7 +72,7 @@ def test_files_that_are_no_model(text, line, message):
         ("format_version: 1\n", "", 1, "the key 'format_version' is missing."),
         ("format_version: 1", "format_version: one", 1, "'format_version' must be 1, found 'one'."),
         ("format_version: 1", "format_version: 0", 1, "'format_version' must be 1, found '0'."),
-        ("    initial: L\n", "", 7, "the key 'initial' is missing in 'automata.A'."),
+        ("    initial: L\n", "", 6, "the key 'initial' is missing in 'automata.A'."),
         ("initial: L", "initial: [L]", 7, "'automata.A.initial' must be a name, found a list."),
         ("L: {}", "L: 5", 9, "'automata.A.locations.L' must be a mapping, found a number."),
         ("L: {}", "L: {urgent: 1}", 9, "'automata.A.locations.L.urgent' must be true or false, found a number."),

@@ -56,6 +56,32 @@ def test_the_kindest_entry_that_matches_decides():
     ]
 
 
+ON = (("on", "on", "off"), ("on", "on", "on"))
+
+
+@pytest.mark.parametrize(
+    ("named", "names", "words", "said"),
+    [
+        ("on×2", ("on×2", "off"), ON, "accepted"),
+        ("on", ("on", "off"), ON, "accepted"),  # renamed: it holds the typical counterexample
+        ("on", ("on", "on×2"), ON, "new"),  # another mode has the name still
+        ("on", ("on", "off"), ON[1:], "new"),
+    ],
+)
+def test_a_renamed_mode_is_known_by_its_typical_counterexample(named, names, words, said):
+    accepted = entries('requirement: R1, mode: "on×2", typical: [on, on, "off"], reason: x')
+    failure = Failure("R1", words[0], probability(0.1), named, probability(0.1), words, names)
+    assert accepted.judge([failure], TODAY).verdicts == (said,)
+
+
+def test_accepting_a_mode_notes_its_typical_counterexample(tmp_path):
+    mode = Failure("R1", ("on", "on"), probability(0.1), "on×2", probability(0.1), ON, ("on×2",))
+    [entry] = accept(tmp_path / "a.yaml", [], modes=[mode], reason="x")
+    assert entry.typical == ON[0] and load_acceptances(tmp_path / "a.yaml").entries[0].typical == ON[0]
+    renamed = mode._replace(mode="on", modes=("on",))
+    assert accept(tmp_path / "a.yaml", [], modes=[renamed], reason="x") == []
+
+
 def test_entries_that_match_nothing_are_listed():
     said = entries("requirement: R1, actions: [a], reason: x", "requirement: R1, pattern: b **, reason: y")
     judged = said.judge([Failure("R1", ("a",), probability(0.1))], TODAY)

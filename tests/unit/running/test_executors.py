@@ -2,12 +2,15 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
+from pathlib import Path
 
 import distributed
 import pytest
@@ -203,3 +206,15 @@ def test_checks_and_walks_on_dask_come_to_the_same(cluster, monkeypatch):
         for executor in ("in-process", address)
     )
     assert here.steps == there.steps and (here.found.walks, here.found.steps) == (there.found.walks, there.found.steps)
+
+
+def test_hosts_that_wait_for_tasks_end_with_the_process_of_the_user():
+    code = (
+        "from bbfalsify.running.workers import host\nwaiting = host._take()\nhost._idle.append(waiting)\n"
+        "print(waiting._process.pid)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "always::ResourceWarning", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "ResourceWarning" not in done.stderr
+    assert not Path(f"/proc/{done.stdout.strip()}").exists()

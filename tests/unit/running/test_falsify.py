@@ -220,16 +220,8 @@ def test_failures_that_count_as_violations_have_the_keys_and_probabilities_of_vi
     1,000 traces per key; ±4.5 standard errors, false alarm 4 · 7e-6; counting a failure for every word that passes
     through it (the moment of a failure is not seen) would give keys that are not among the four.
     """
-
-    @system(inputs={"heat": "1"}, outputs={"T": "degC"})
-    def raising(stimulus):
-        answer = heater_system.open(0).execute(stimulus)
-        if answer["T"].max() > 75:
-            raise RuntimeError("too hot")
-        return answer
-
     options = Options(simulations=440, passes=10, traces=100)
-    result = run(raising, options=options, on_failure="violation")
+    result = run(raising_above(75), options=options, on_failure="violation")
     assert {c.actions for c in result.counterexamples} == set(heater.EXACT)
     for c in result.counterexamples:
         exact = heater.EXACT[c.actions]
@@ -239,25 +231,29 @@ def test_failures_that_count_as_violations_have_the_keys_and_probabilities_of_vi
         assert c.status == "confirmed"
 
 
-@system(inputs={"heat": "1"}, outputs={"T": "degC"})
-def raising_when_warm(stimulus):
-    """Raises where it gets above 40 degrees, as it does in 23 % of uses."""
-    answer = heater_system.open(0).execute(stimulus)
-    if answer["T"].max() > 40:
-        raise RuntimeError("too hot")
-    return answer
+def raising_above(limit):
+    """A heater that raises where it gets hotter than this."""
+
+    @system(inputs={"heat": "1"}, outputs={"T": "degC"})
+    def raising(stimulus):
+        answer = heater_system.open(0).execute(stimulus)
+        if answer["T"].max() > limit:
+            raise RuntimeError("too hot")
+        return answer
+
+    return raising
 
 
 def test_failures_that_count_as_violations_are_counted_once_in_the_total():
     """40,000 uses by hand: 0.228 ± 0.002; failures along listed words were counted twice."""
     options = Options(counterexamples=10, simulations=220, passes=5, traces=20)
-    [judged] = run(raising_when_warm, options=options, on_failure="violation").requirements
+    [judged] = run(raising_above(40), options=options, on_failure="violation").requirements
     assert judged.violation.low <= 0.228 <= judged.violation.high + judged.unseen.high
 
 
 def test_modes_leave_out_simulations_that_nobody_could_judge():
     options = Options(counterexamples=2, simulations=88, passes=5, traces=20)
-    result = run(raising_when_warm, [requirement("always[0:20](T <= 30)")], options=options)
+    result = run(raising_above(40), [requirement("always[0:20](T <= 30)")], options=options)
     assert result.outcome is Outcome.FALSIFIED and result.modes
 
 

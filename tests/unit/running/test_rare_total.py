@@ -39,7 +39,7 @@ def test_the_listed_words_are_summed_where_tilts_of_whole_uses_fail():
     found = rare_total(asking(stl), USAGE, 0, options, SeedTree(1), listed)
     assert found is not None and found.at_least and found.low <= exact <= found.high < 1.3 * exact
     progress = smc.Progress(tallies=[smc.Tally()], iterations=2000, tilted={0: found})
-    unseen = Estimate(1e-5, 0.0, 1e-5, 0.95, "none seen", 1000)
+    unseen = Estimate(1e-5, 0.0, 1e-5, 0.95, "m", 1000, none_seen=True)
     baseline = progress.baseline(0, options, found=listed, found_probability=unseen)
     assert baseline.explained is None and baseline.share_unknown
     known = baseline.probability

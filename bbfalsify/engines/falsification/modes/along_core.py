@@ -7,7 +7,7 @@ Level k of a use: the first k actions of the core stand in it such that their co
         each goes on under the profile's law until it reaches level k, or ends
         p_k := share that reaches it
         uses := n of those, evenly
-    each goes on to its end
+    each goes on to its end (a last level, if another action must not come for a while)
     P(pattern occurs) ≈ p_1 · p_2 · …
 
 This is splitting with fixed effort, where every level is entered once, so the product is unbiased (Garvels 2000).  Only
@@ -17,7 +17,7 @@ the profile walks: the system executes the uses of the last level alone.  Indepe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -52,7 +52,22 @@ def can_split(usage: Usage, pattern: Pattern) -> bool:
 def split_along(
     usage: Usage, pattern: Pattern, seeds: SeedTree, passes: int = PASSES, effort: int = EFFORT
 ) -> list[CorePass]:
-    return [_one_pass(usage, pattern, effort, seeds.child("pass", number)) for number in range(passes)]
+    """All passes walk side by side, which is faster; each has random numbers of its own."""
+    own = [seeds.child("pass", number) for number in range(passes)]
+    rngs, probabilities = [one.child("choice").rng() for one in own], [1.0] * passes
+    going = [_at_the_start(usage, pattern, effort, one.child("start")) for one in own]
+    for level in range(1, len(pattern.core) + 1):
+        going = _until(usage, going, level, [one.child("level", level) for one in own])
+        probabilities = [p * (len(some) / effort) for p, some in zip(probabilities, going, strict=True)]
+        going = [_evenly(some, effort, rng) for some, rng in zip(going, rngs, strict=True)]
+    going = _until(usage, going, len(pattern.core) + 1, [one.child("rest") for one in own], ended=True)
+    if any(pattern.quiet):  # only its end tells whether a use has a time without an action
+        going = [[one for one in some if pattern.matches(use_of(usage, one.walk))] for some in going]
+        probabilities = [p * (len(some) / effort) for p, some in zip(probabilities, going, strict=True)]
+    return [
+        CorePass(probability, [one.walk for one in whole], np.array([one.root for one in whole], np.int64))
+        for probability, whole in zip(probabilities, going, strict=True)
+    ]
 
 
 def effort_within(walks: int) -> int:
@@ -72,26 +87,20 @@ class _Going:
         return _Going(self.walk, self.seen.copy(), self.root)
 
 
-def _one_pass(usage: Usage, pattern: Pattern, effort: int, seeds: SeedTree) -> CorePass:
-    start = _at_the_start(usage, effort, seeds.child("start"))
-    going = [_Going(walk, Occurrence(pattern), number) for number, walk in enumerate(start)]
-    rng, probability = seeds.child("choice").rng(), 1.0
-    for level in range(1, len(pattern.core) + 1):
-        going = _until(usage, going, level, seeds.child("level", level))
-        probability *= len(going) / effort
-        if not going:
-            return CorePass(0.0)
-        picks = np.floor((np.arange(effort) + rng.random()) * len(going) / effort).astype(np.int64)
-        order = rng.permutation(len(going))
-        going = [going[order[pick]].copy() for pick in rng.permutation(picks)]
-    whole = _until(usage, going, len(pattern.core) + 1, seeds.child("rest"), ended=True)
-    return CorePass(probability, [one.walk for one in whole], np.array([one.root for one in whole]))
-
-
-def _at_the_start(usage: Usage, count: int, seeds: SeedTree) -> list[Walk]:
+def _at_the_start(usage: Usage, pattern: Pattern, count: int, seeds: SeedTree) -> list[_Going]:
     """Uses without any step yet, with their values drawn."""
     start = _standing(Particles.initial(usage.model, seeds.words(1)), 0)
-    return usage.values.drawn([start] * count, seeds)
+    walks = usage.values.drawn([start] * count, seeds)
+    return [_Going(walk, Occurrence(pattern), number) for number, walk in enumerate(walks)]
+
+
+def _evenly(going: Sequence[_Going], count: int, rng: np.random.Generator) -> list[_Going]:
+    """Copy uses until there are so many, all of them as often as possible."""
+    if not going:
+        return []
+    picks = np.floor((np.arange(count) + rng.random()) * len(going) / count).astype(np.int64)
+    order = rng.permutation(len(going))
+    return [going[order[pick]].copy() for pick in rng.permutation(picks)]
 
 
 def _standing(particles: Particles, row: int, values: np.ndarray | None = None) -> Walk:
@@ -109,12 +118,18 @@ def _standing(particles: Particles, row: int, values: np.ndarray | None = None) 
     )
 
 
-def _until(usage: Usage, uses: Sequence[_Going], level: int, seeds: SeedTree, *, ended: bool = False) -> list[_Going]:
-    """Let uses go on until they reach a level; return those that do, or with `ended` those that come to their end."""
+def _until(
+    usage: Usage, passes: Sequence[Sequence[_Going]], level: int, seeds: Sequence[SeedTree], *, ended: bool = False
+) -> list[list[_Going]]:
+    """Let the uses of all passes go on until they reach a level; return those that do, or with `ended` those that come
+    to their end."""
     model, done = usage.model, dict[int, _Going]()
-    family = Genealogy(where_they_end(model, [one.walk for one in uses], seeds))
+    uses = [one for some in passes for one in some]
+    words = np.concatenate([own.words(len(some)) for own, some in zip(seeds, passes, strict=True)])
+    family = Genealogy(where_they_end(model, [one.walk for one in uses], words))
     moving = np.arange(len(uses))
-    over = np.array([_over(usage, one.walk) for one in uses])
+    relevant = np.array([bool(uses) and action in uses[0].seen.pattern.relevant for action in model.actions])
+    over = np.array([_over(usage, one.walk) for one in uses], dtype=bool)
     for _ in range(MAX_STEPS):
         if ended:
             done |= _ended(uses, moving, family, np.flatnonzero(over))
@@ -122,19 +137,20 @@ def _until(usage: Usage, uses: Sequence[_Going], level: int, seeds: SeedTree, *,
         if not len(kept):
             break
         step = stochastic_step(model, family.particles)
-        kept = kept[step.status[kept] == WalkStatus.RUNNING]
+        kept = kept[step.made[kept]]
         family.append(np.arange(family.size), step, kept)
         moving, over = moving[kept], step.particles.time[kept] > usage.duration
-        reached = np.array(
-            [
-                _see(usage, uses[number], family, row, model.actions[action]) >= level
-                for row, (number, action) in enumerate(zip(moving.tolist(), step.action[kept].tolist(), strict=True))
-            ],
-            dtype=bool,
-        )
+        actions, reached = step.action[kept], np.zeros(len(kept), dtype=bool)
+        for row in np.flatnonzero(relevant[actions]).tolist():
+            reached[row] = _see(usage, uses[moving[row]], family, row, model.actions[actions[row]]) >= level
         done |= _ended(uses, moving, family, np.flatnonzero(reached))
         over |= reached
-    return [done[number] for number in sorted(done)]
+    ends = np.cumsum([len(some) for some in passes])
+    reached_by: list[list[_Going]] = [[] for _ in passes]
+    numbers = sorted(done)
+    for number, place in zip(numbers, np.searchsorted(ends, numbers, "right").tolist(), strict=True):
+        reached_by[place].append(done[number])
+    return reached_by
 
 
 def _over(usage: Usage, walk: Walk) -> bool:
@@ -143,8 +159,6 @@ def _over(usage: Usage, walk: Walk) -> bool:
 
 def _see(usage: Usage, one: _Going, family: Genealogy, row: int, action: str) -> int:
     """Show a use's newest action to its pattern."""
-    if action not in one.seen.pattern.relevant:
-        return 0
     state = family.particles
     time = float(state.time[row])
 
@@ -157,9 +171,12 @@ def _see(usage: Usage, one: _Going, family: Genealogy, row: int, action: str) ->
 
 def _ended(uses: Sequence[_Going], moving: np.ndarray, family: Genealogy, rows: np.ndarray) -> dict[int, _Going]:
     """The uses in these rows, by their numbers, with the walks that they have made; all at once, which is faster."""
+    if not len(rows):
+        return {}
     numbers = moving[rows].tolist()
     made = family.walks(rows=rows) if family.levels else [None] * len(rows)
     return {
-        number: uses[number] if walk is None else replace(uses[number], walk=joined(uses[number].walk, walk))
+        number: one if walk is None else _Going(joined(one.walk, walk), one.seen, one.root)
         for number, walk in zip(numbers, made, strict=True)
+        for one in [uses[number]]
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from bbfalsify.engines.falsification.modes.pattern import (
     Condition,
     Feature,
+    Free,
     Gap,
     Level,
     Pattern,
@@ -58,6 +59,7 @@ MOST_PLACES = 12
 
 
 Placed = tuple[Use, list[tuple[int, ...]]]
+Features = Callable[[Pattern, "Sample"], Iterable[Feature]]
 
 
 def _places(pattern: Pattern, use: Use) -> list[tuple[int, ...]]:
@@ -83,8 +85,28 @@ class Sample:
         return [[known[id(use)] for use in uses] for uses in (self.first, self.bad, self.good)]
 
 
-def tighten(pattern: Pattern, sample: Sample) -> Pattern:
+def refine(pattern: Pattern, sample: Sample) -> Pattern:
+    """Ask for a time without another action where a pattern mostly passes; leave out what this makes needless."""
+    if not pattern.core or precision(pattern, sample) >= MOSTLY:
+        return pattern
+    sharper = tighten(pattern, sample, _quiet_features)
+    if sharper == pattern or precision(sharper, sample) < MOSTLY:
+        return pattern
+    for condition in pattern.conditions:
+        fewer = replace(sharper, conditions=tuple(c for c in sharper.conditions if c != condition))
+        if precision(fewer, sample) >= SHARP * precision(sharper, sample):
+            sharper = fewer
+    return sharper
+
+
+def around_one(action: str, sample: Sample) -> Pattern:
+    """The pattern of one action, with conditions of all kinds."""
+    return tighten(Pattern((action,)), sample, lambda p, s: itertools.chain(_quiet_features(p, s), _features(p, s)))
+
+
+def tighten(pattern: Pattern, sample: Sample, features: Features | None = None) -> Pattern:
     """Add conditions, one by one, each time the one that gains most."""
+    most = MOST_CONDITIONS + (features is not None)
     while True:
         still = sample.matching(pattern)
         if not still.good or len(still.bad) < FEWEST_USES:
@@ -95,8 +117,8 @@ def tighten(pattern: Pattern, sample: Sample) -> Pattern:
         )
         best: tuple[float, Condition] | None = None
         taken = {c.feature for c in pattern.conditions}
-        for feature in _features(pattern, still):
-            if len(taken) == MOST_CONDITIONS and feature not in taken:
+        for feature in (features or _features)(pattern, still):
+            if len(taken) == most and feature not in taken:
                 continue
             for found in _limits(feature, placed, weights, len(sample.first)):
                 if best is None or found[0] > best[0]:
@@ -115,11 +137,11 @@ def widen(pattern: Pattern, sample: Sample) -> Pattern:
     further = [use for use in sample.bad if not pattern.matches(use) and bare.matches(use)]
     if not further or bare == pattern:
         return pattern
-    usual, (_, bad, good) = _precision(pattern, sample), sample.matching(bare).placed(bare)
+    usual, (_, bad, good) = precision(pattern, sample), sample.matching(bare).placed(bare)
     outside = [(use, places) for use, places in bad if any(use is one for one in further)]
     for share in (1.0, 0.9, 0.5):
         wider = replace(pattern, conditions=tuple(_wider(c, outside, bad + good, share) for c in pattern.conditions))
-        if _precision(wider, sample) >= STILL * usual:
+        if precision(wider, sample) >= STILL * usual:
             return wider
     return pattern
 
@@ -137,7 +159,8 @@ def _wider(condition: Condition, further: Sequence[Placed], everyone: Sequence[P
     )
 
 
-def _precision(pattern: Pattern, sample: Sample) -> float:
+def precision(pattern: Pattern, sample: Sample) -> float:
+    """How often uses of a sample that match a pattern violate."""
     still = sample.matching(pattern)
     bad, good = (math.fsum(use.weight for use in uses) for uses in (still.bad, still.good))
     return bad / (bad + good) if bad else 0.0
@@ -176,12 +199,20 @@ def _features(pattern: Pattern, sample: Sample) -> Iterator[Feature]:
             yield from (Window(name, start, end, "mean") for end in ends[first + 1 :] if math.isfinite(end))
 
 
+def _quiet_features(pattern: Pattern, sample: Sample) -> Iterator[Feature]:
+    """Times without another action, from the first or the last one of the core on."""
+    absent = {action for use in sample.good for action in use.actions} - set(pattern.core)
+    for action in sorted({0, len(pattern.core) - 1}):
+        yield from (Free(name, action) for name in sorted(absent))
+
+
 def _limits(
     feature: Feature, placed: Sequence[list[Placed]], weights: Sequence[np.ndarray], begun: int
 ) -> Iterator[tuple[float, Condition]]:
     """Yield the best upper and the best lower limit of a feature, with their gains."""
     first, bad, good = (_extremes(feature, uses) for uses in placed)
-    step = _step(np.concatenate([bad, good]))
+    # Violations come at the end of such a time, so its limit is sharp.
+    step = _step(np.concatenate([bad, good])) * (0.1 if isinstance(feature, Free) else 1.0)
     # None of few passing uses may be chance; those along a word are many, and their weights differ.
     doubt = DOUBT * float(weights[1].mean()) if isinstance(feature, Window) else 0.0
     if isinstance(feature, Without):
@@ -191,6 +222,8 @@ def _limits(
         several = any(len(feature.levels(use)) > 1 for use, _ in placed[1][:3])
         some_time = [1 - throughout] if several else []
         sides = [(side, bad[:, side]) for side in (throughout, *some_time)]
+    elif isinstance(feature, Free):
+        sides = [(1, bad[:, 1])]
     else:
         sides = [(0, bad[:, 0]), (1, bad[:, 1])]
     for side, values in sides:
@@ -237,6 +270,7 @@ def _extremes(feature: Feature, uses: Sequence[Placed]) -> np.ndarray:
 
 def _step(values: np.ndarray) -> float:
     """Limits are rounded outwards to multiples of this: about a twentieth of the range of all uses."""
+    values = values[np.isfinite(values)]
     spread = float(values.max() - values.min()) if values.size else 0.0
     return 10.0 ** math.floor(math.log10(spread / 20)) if spread > 0 else 1.0
 
@@ -256,4 +290,4 @@ def _plain(limit: float, values: np.ndarray, step: float) -> float:
 
 
 def _outward(limit: float, step: float) -> float:
-    return math.ceil(limit / step - 1e-9) * step
+    return float(f"{math.ceil(limit / step - 1e-9) * step:.12g}")  # 9.5, not 9.500000000000002

@@ -105,7 +105,7 @@ def estimate_modes(
     beside = met.of_mode(none)
     other = known(rest, beside)
     if not rest and not _any(beside):
-        other = replace(other, value=0.0, method=f"{METHOD}, none seen")
+        other = replace(other, value=0.0, method=f"{METHOD}, none seen", none_seen=True)
     # A pattern without core and conditions matches every use, so nothing is left to be seen.
     unseen = strata.unseen(beside, confidence) if strata.simulated and Pattern(()) not in patterns else None
     return Modes(tuple(found), other, total, unseen)
@@ -222,7 +222,7 @@ def _sum(parts: Sequence[Passes], strata: Strata, hits: Hits, confidence: float)
     beside = list(strata.limits(hits, confidence))
     if not beside:
         if listed is not None:
-            return replace(listed, method=METHOD)
+            return replace(listed, method=METHOD, none_seen=False)
         high = strata.unseen(hits, confidence) if strata.simulated else 1.0
         return Estimate(high, 0.0, high, confidence, f"{METHOD}, upper bound (none met)", strata.simulated)
     if listed is not None:

@@ -9,6 +9,9 @@
     4. again       conditions of the shorter core, from all violating uses that come to it; then the next word, until
                    the patterns match nearly all violating uses.
 
+A pattern that often passes may lack a time: "no off for 14 after the first".  It is looked for last, in the core and
+around each single action of the word.
+
 The result is a decision list: a violating use belongs to the first pattern that it matches; longer cores stand first.
 Learning is heuristic and may be wrong without harm: modes are estimated on other simulations (`estimating.py`).
 """
@@ -19,7 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bbfalsify.engines.falsification.modes.conditions import Sample, tighten, widen
+from bbfalsify.engines.falsification.modes.conditions import Sample, around_one, precision, refine, tighten, widen
 from bbfalsify.engines.falsification.modes.pattern import Pattern, is_subsequence
 from bbfalsify.engines.falsification.modes.use import Use
 
@@ -32,6 +35,9 @@ AS_OFTEN = 0.6
 """An action matters if uses without it violate less often than this, relative to those with it …"""
 FEWEST = 3
 """… of which at least so many are known."""
+SURE, MORE = 0.98, 1.15
+"""A pattern that fails less often than the first may give way to one of a single action that tells this much more (or
+more at all, if both speak of times without an action)."""
 MOST_USES = 600
 """Uses of each kind that decide about cores; of more, every second, third, …."""
 
@@ -93,7 +99,26 @@ def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     few, passing = _thinned(bad), _thinned(good)
     whole = tighten(Pattern(word), _sample(word, word, few, passing))
     core = simplify(whole, few, passing).core
-    return tighten(Pattern(core), _sample(word, core, bad, good))
+    sample = _sample(word, core, bad, good)
+    found = refine(tighten(Pattern(core), sample), sample)
+    if not word or precision(found, sample) >= SURE:
+        return found
+    # A time without another action may say more than a sequence of them: a long cold spell, however it is spelt.
+    everyone = Sample([use for use in few if use.word == word], few, passing)
+    others = [around_one(action, _sample(word, (action,), few, passing)) for action in dict.fromkeys(word)]
+    best = max(others, key=lambda pattern: _told(pattern, everyone))
+    more = 1.0 if any(found.quiet) else MORE
+    return best if _told(best, everyone) > more * _told(found, everyone) else found
+
+
+def _told(pattern: Pattern, sample: Sample) -> float:
+    """Bits that a pattern tells about the violations of a sample (`conditions.py`)."""
+    still = sample.matching(pattern)
+    bad, matched = (math.fsum(use.weight for use in uses) for uses in (sample.bad, still.bad))
+    if not matched:
+        return 0.0
+    everything = bad + math.fsum(use.weight for use in sample.good)
+    return matched / bad * math.log2(precision(pattern, sample) * everything / bad)
 
 
 def _sample(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> Sample:

@@ -5,6 +5,7 @@ places where every condition holds.  A pattern without a core speaks about value
 
     Pattern(("shower", "shower"), (Condition(Gap(1), high=90.0),))     shower, then shower within 90
     Pattern(("on", "on"), (Condition(Without("off"), high=0.0),))      on, then on, without off in between
+    Pattern(("on",), (Condition(Free("off", 0), low=14.0),))           on, then no off for 14
     Pattern((), (Condition(Window("throttle", 0, 14, "least"), low=93.0),))     throttle ≥ 93 from 0 to 14
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -53,6 +54,17 @@ class Without:
 
 
 @dataclass(frozen=True)
+class Free:
+    """Time from an action of the core on until another one comes; in a use that violates, at most to the violation."""
+
+    name: str
+    action: int
+
+    def value(self, use: Use, places: Sequence[int]) -> float:
+        return use.free_of(self.name, places[self.action])
+
+
+@dataclass(frozen=True)
 class Window:
     """The least, the greatest or the mean value within fixed times; of a parameter, its value.
 
@@ -76,7 +88,7 @@ class Window:
         return use.values[self.name].window(self.start, self.end)
 
 
-Feature = Gap | Level | Without | Window
+Feature = Gap | Level | Without | Free | Window
 
 
 @dataclass(frozen=True)
@@ -109,7 +121,7 @@ class Pattern:
         conditions = []
         for condition in self.conditions:
             feature = condition.feature
-            if isinstance(feature, Gap | Level):
+            if isinstance(feature, Gap | Level | Free):
                 tied = (feature.action, feature.action - 1) if isinstance(feature, Gap) else (feature.action,)
                 if action in tied:
                     return None
@@ -169,6 +181,15 @@ class Pattern:
         return found
 
     @cached_property
+    def quiet(self) -> list[list[tuple[str, Condition]]]:
+        """By action of the core: the actions that must not come for a while."""
+        found: list[list[tuple[str, Condition]]] = [[] for _ in self.core]
+        for c in self.conditions:
+            if isinstance(c.feature, Free):
+                found[c.feature.action].append((c.feature.name, c))
+        return found
+
+    @cached_property
     def standing(self) -> dict[str, list[int]]:
         """The places of each action in the core."""
         return {action: [k for k, one in enumerate(self.core) if one == action] for action in self.core}
@@ -198,8 +219,18 @@ class Occurrence:
         made.ends, made._broken = [list(e) for e in self.ends], self._broken
         return made
 
-    def see(self, place: int, action: str, time: float, level: Callable[[str], float]) -> int:
-        """Take the next action; return how many actions of the core can end with it.  `level` tells values in force."""
+    def see(
+        self,
+        place: int,
+        action: str,
+        time: float,
+        level: Callable[[str], float],
+        free: Callable[[str], float] = lambda _: math.inf,
+    ) -> int:
+        """Take the next action; return how many actions of the core can end with it.
+
+        `level` tells values in force, `free` how long an action will not come; unknown, it may never come.
+        """
         pattern, reached = self.pattern, 0
         if action in pattern.absent:
             self._broken = place
@@ -207,8 +238,10 @@ class Occurrence:
             low, high = pattern.gaps[k]
             earlier = self.ends[k - 1] if k else ((0, 0.0),)
             first = self._broken if k else -1
-            if any(low <= time - before <= high for at, before in earlier if first < at < place or not k) and all(
-                c.allows(level(name)) for name, c in pattern.levels[k]
+            if (
+                any(low <= time - before <= high for at, before in earlier if first < at < place or not k)
+                and all(c.allows(level(name)) for name, c in pattern.levels[k])
+                and all(c.allows(free(name)) for name, c in pattern.quiet[k])
             ):
                 self.ends[k].append((place, time))
                 reached = k + 1
@@ -224,7 +257,7 @@ class Occurrence:
         for place, action in enumerate(use.word):
             if action in relevant:
                 at = float(times[place])
-                yield self.see(place, action, at, level)
+                yield self.see(place, action, at, level, partial(use.free_of, place=place))
 
 
 def is_subsequence(core: Sequence[str], word: Sequence[str]) -> bool:

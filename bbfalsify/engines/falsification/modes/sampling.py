@@ -86,6 +86,8 @@ def learning_uses(
         if finding.walk is not None and finding.simulation is SimulationStatus.OK
     ]
     good: list[Use] = []
+    # Traces along a word that did not violate may still do so along a longer one, which shows them.
+    continued = {other.actions[:length] for other in rows for length in range(len(other.actions))}
     for row in rows:
         few = PassPlan(learning_passes(usage, plan.passes), plan.traces, plan.estimator, plan.confidence)
         made = estimate(ask, usage, row, few, seeds.child("learn"), "modes")
@@ -94,7 +96,8 @@ def learning_uses(
         violating = [walk for walks in evidence.walks for walk in walks]
         times = np.concatenate(evidence.kept_times) if evidence.kept_times else np.zeros(0)
         bad += [use_of(usage, w, float(t), weight) for w, t in zip(violating, times, strict=True)]
-        good += _passing(usage, evidence, weight * passes.total_traces)
+        if row.actions not in continued:
+            good += _passing(usage, evidence, weight * passes.total_traces)
         if row.walk is None:
             continue
         # A row none of whose traces violates is known from the walk that found it.

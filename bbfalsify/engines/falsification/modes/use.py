@@ -45,6 +45,8 @@ class Use:
     """Time at which the violation became certain; infinite for a use that passes."""
     weight: float = 1.0
     """Probability that it stands for, in a sample to learn from."""
+    end: float = math.inf
+    """Time at which the use ends, or the walk that is known of it."""
     walk: Walk | None = None
     """The walk over the profile; None for a use made by hand."""
 
@@ -62,6 +64,13 @@ class Use:
         """The actions up to the violation."""
         return self.actions[: self.until_violation]
 
+    def free_of(self, action: str, place: int) -> float:
+        """Time from a place on until an action comes, or the violation, or the end."""
+        until = min(self.violated_at, self.end)
+        if action in self.actions[place + 1 :]:
+            until = min(until, float(self.times[self.actions.index(action, place + 1)]))
+        return round(until - float(self.times[place]), 9)  # times that are the same give the same
+
 
 def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0, *, start: float = 0.0) -> Use:
     """Describe a walk over the profile as a use; inputs that actions set are left out, the actions tell them."""
@@ -70,4 +79,5 @@ def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: floa
     drawn = usage.values.values(walk.values)
     values |= {name: Series(np.array(curve.times), np.array(curve.values)) for name, curve in drawn.curves.items()}
     values |= {name: Series(np.zeros(1), np.array([value])) for name, value in drawn.parameters.items()}
-    return Use(walk.actions(usage.model), walk.times, values, violated_at, weight, walk)
+    end = min(usage.duration, float(walk.times[-1])) if walk.steps else usage.duration
+    return Use(walk.actions(usage.model), walk.times, values, violated_at, weight, end, walk)

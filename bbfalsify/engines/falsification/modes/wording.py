@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Level, Pattern, Window
+from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern, Window
 
 
 def name_of(pattern: Pattern) -> str:
@@ -53,7 +53,17 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
     values = [_limits(c, units) + _when(at) + _some_time(c, at) for c, at in windows]
     said = ", ".join([*_counted(pattern.core, parts), *values]) or "any use"
     absent = sorted(pattern.absent)
-    return f"{said}, without {' or '.join(absent)} in between" if absent else said
+    said = f"{said}, without {' or '.join(absent)} in between" if absent else said
+    return ", ".join([said, *_quiet(pattern)])
+
+
+def _quiet(pattern: Pattern) -> Iterator[str]:
+    """no off for 13.8; with several actions, after which one"""
+    for condition in pattern.conditions:
+        if isinstance(condition.feature, Free):
+            since = " after the last" if condition.feature.action else " after the first"
+            since = since if len(pattern.core) > 1 else ""
+            yield f"no {condition.feature.name} for {condition.low:g}{since}"
 
 
 def _counted(core: Sequence[str], parts: Sequence[str]) -> list[str]:

@@ -5,7 +5,6 @@ sections.py      parts of declarations and of the system: variables, instances, 
 elements.py      XML elements with their lines
 xml_reader.py    templates, locations, edges and branch points of an XML file
 xta_reader.py    the same from `process … { state … init … trans … }`
-query_files.py   queries in a file beside the model
 uppaal_files.py  the file as a ModelText
 """
 

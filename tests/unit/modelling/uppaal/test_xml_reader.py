@@ -7,8 +7,8 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import load_model, load_network
 from bbfalsify.modelling.formats.uppaal import uppaal_text
-from tests.unit.modelling.helpers import without_lines
-from tests.unit.modelling.uppaal.uppaal_files import LINES, after_first_edge, problems, read, xml_model
+from tests.unit.modelling.helpers import after_first_edge, without_lines
+from tests.unit.modelling.uppaal.uppaal_files import LINES, problems, read, xml_model
 
 FISCHER = """<?xml version="1.0"?>
 <nta>

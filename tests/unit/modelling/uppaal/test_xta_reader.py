@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.unit.modelling.helpers import without_lines
-from tests.unit.modelling.uppaal.uppaal_files import after_first_edge, problems, read, xml_model
+from tests.unit.modelling.helpers import after_first_edge, without_lines
+from tests.unit.modelling.uppaal.uppaal_files import problems, read, xml_model
 
 TRAINS = """// two trains
 const int N = 2;

@@ -8,7 +8,6 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import Network, load_model
-from tests.unit.modelling.evaluator import Evaluator
 
 DOCTYPE = (
     "<!DOCTYPE nta PUBLIC '-//Uppaal Team//DTD Flat System 1.1//EN' "
@@ -61,14 +60,3 @@ def problems(folder: Path, text: str, name: str = "model.xml") -> list[tuple[int
         read(folder, text, name)
     assert {Path(p.file).name for p in caught.value.problems} == {name}
     return [(p.line, p.message) for p in caught.value.problems]
-
-
-def after_first_edge(network: Network, variable: str):
-    """The value of a variable after the updates of the first edge in the initial state."""
-    branch = network.processes[0].edges[0].branches[0]
-    evaluator = Evaluator(network, branch.frame_size)
-    evaluator.run(branch.updates)
-    found = network.variable(variable)
-    store = evaluator.reals if found.kind.is_real else evaluator.integers
-    values = store[found.slot : found.slot + found.size]
-    return values if found.dimensions else values[0]

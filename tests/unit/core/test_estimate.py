@@ -1,0 +1,35 @@
+"""Estimates as JSON, and what they say about their evidence."""
+
+import math
+
+import pytest
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.odds import odds_interval
+from bbfalsify.engines.estimation.answering import _complement
+
+UNSEEN = Estimate(0.0, 0.0, 0.003, 0.95, "importance sampling, none seen: upper bound", 1000, none_seen=True)
+
+
+@pytest.mark.parametrize(
+    "estimate",
+    [UNSEEN, Estimate(0.2, 0.1, 0.4, 0.95, "sum over 2 words, at least", 10, at_least=True),
+     Estimate(math.inf, 3.0, math.inf, 1.0, "chain", 0)],
+)  # fmt: skip
+def test_an_estimate_is_read_as_it_was_written(estimate):
+    written = estimate.as_json()
+    assert Estimate.from_json(written) == estimate
+    del written["none_seen"], written["at_least"]  # as older versions wrote it
+    assert Estimate.from_json(written) == estimate
+
+
+def test_both_limits_of_an_older_file_are_no_at_least():
+    both = Estimate(0.2, 0.1, 0.4, 0.9, "at least: splitting; at most: confidence sequence", 10).as_json()
+    del both["none_seen"], both["at_least"]
+    assert not Estimate.from_json(both).at_least
+
+
+def test_the_opposite_of_what_was_never_seen_was_seen():
+    opposite = _complement(UNSEEN)
+    assert (opposite.value, opposite.low, opposite.high) == (1.0, 0.997, 1.0) and not opposite.none_seen
+    assert odds_interval(UNSEEN) == "less than 1 in 333" and "less than" not in odds_interval(opposite)

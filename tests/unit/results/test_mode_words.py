@@ -1,0 +1,39 @@
+"""Names of failure modes of other versions, and history under today's names."""
+
+import pytest
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.reporting.html.modes import _renamed
+from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
+from bbfalsify.results.mode_words import like
+
+ABOUT = Estimate(0.1, 0.05, 0.2, 0.95, "test", 100)
+
+
+def mode(name):
+    some = {"rank": 1, "requirement": "R1", "sentence": "", "actions": (), "precision": ABOUT, "share": ABOUT}
+    return FailureMode(name=name, probability=ABOUT, **some)
+
+
+@pytest.mark.parametrize(
+    ("old", "alike"),
+    [
+        ("family·bath·boost", ["bath·boost"]),
+        ("boost", ["bath·boost", "boost×3"]),
+        ("boost×4 (2)", ["boost×3"]),
+        ("shower", []),
+        ("throttle high", ["throttle high, brake low"]),
+    ],
+)
+def test_modes_like_one_of_another_version(old, alike):
+    assert like(old, [mode(name) for name in ("bath·boost", "boost×3", "throttle high, brake low")]) == alike
+
+
+def test_an_earlier_run_is_shown_under_names_of_now():
+    """The first mode is renamed; the second keeps a name that is there; the third showed nothing that is listed now."""
+    known = [("family", ("family", "bath")), ("boost", ("boost",)), ("old", ("gone",))]
+    past = tuple(PastMode(name=name, sentence="", probability=ABOUT, typical=word) for name, word in known)
+    run = PastRun(run="1", time="", requirement="R1", violation=ABOUT, modes=past)
+    now = {("family", "bath"): "bath", ("boost",): "bath", ("bath",): "boost"}
+    assert [m.name for m in _renamed(run, now).modes] == ["bath", "boost", "old"]
+    assert PastRun.from_json(run.as_json()) == run
