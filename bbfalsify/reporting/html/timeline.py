@@ -44,6 +44,8 @@ def timeline(data: Mapping[str, Any]) -> str:
     shown = dict(by_shape[:MOST_STRIPS])
     names = dict.fromkeys(stay.location for of_process in stays.values() for stay in of_process)
     hues = {name: int(40 + GOLDEN_ANGLE * place) % 360 for place, name in enumerate(names)}
+    if not stays and not shown:
+        return ""  # nothing moves: an axis alone says nothing
     axis = _Axis(end or 1.0)
     parts, y = [], TOP
     for name, of_process in stays.items():
