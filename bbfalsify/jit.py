@@ -25,9 +25,7 @@ import io
 import os
 import pickle
 import shutil
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,6 +39,8 @@ from numba.core.compiler import Compiler
 from numba.core.targetconfig import ConfigStack
 from numba.core.types.functions import BaseFunction
 from numba.misc.appdirs import AppDirs
+
+from bbfalsify.core.interrupts import uninterrupted
 
 
 def _load_array_functions() -> None:
@@ -116,35 +116,6 @@ def compiling() -> Iterator[None]:
         functions.get_call_type = numbas
         gc.freeze()
         gc.enable()
-
-
-_held_back: list[int] = []
-"""The interrupt that waits until a function is compiled."""
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C: an exception inside LLVM's locks can end the whole process.  The second one ends it at once."""
-    handler = signal.getsignal(signal.SIGINT)
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or not callable(handler) or handler is _hold_back:
-        yield
-        return
-    signal.signal(signal.SIGINT, _hold_back)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if _held_back:
-            _held_back.clear()
-            handler(signal.SIGINT, None)
-
-
-def _hold_back(number: int, frame: object) -> None:
-    if _held_back:
-        signal.signal(number, signal.SIG_DFL)
-        signal.raise_signal(number)
-    _held_back.append(number)
 
 
 @functools.cache
@@ -285,10 +256,10 @@ class _StableNames(Compiler):
 
 
 def _whole(compile_now: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function be compiled, or loaded, without an interrupt in the middle."""
+    """Let a function be compiled, or loaded, whole: Ctrl-C inside LLVM's locks can end in a segmentation fault."""
 
     def compile_whole(*arguments: Any) -> Any:
-        with uninterrupted():
+        with uninterrupted(second_ends=True):
             return compile_now(*arguments)
 
     return compile_whole

@@ -17,7 +17,7 @@ MODELS = {"core", "jit", "records", "automata", "modelling", "kernel", "logic", 
 EXECUTION = MODELS | {"systems", "engines", "results", "running"}
 LOOKS_AT = {
     "core": set(),
-    "jit": set(),
+    "jit": {"core"},
     "automata": {"core", "jit"},
     "records": {"core", "automata"},
     "modelling": {"core", "records"},

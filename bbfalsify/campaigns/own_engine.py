@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import numpy as np
+
 from bbfalsify.campaigns.execute import system_record
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.core.confirmation import Confirmation
@@ -50,6 +52,8 @@ class _Violation:
 class _FirstViolation(CounterexampleRow):
     query: str
     """The name of the query that showed it."""
+    inputs: dict[str, str]
+    """What each input does, in words."""
 
 
 def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str, Any]:
@@ -144,6 +148,11 @@ class _Seen:
         return f"simulations that failed: {self.failed}; the first said: {self.first_failure}" if self.failed else ""
 
 
+def _in_words(values: np.ndarray) -> str:
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+
+
 def _counterexample(
     plan: RunPlan, recording: Recording, record: RunRecord, requirement: Requirement, rank: int, found: _Violation
 ) -> _FirstViolation:
@@ -173,6 +182,7 @@ def _counterexample(
         status=confirmation.status,
         actions=actions,
         query=found.query.name,
+        inputs={name: _in_words(values) for name, values in stimulus.inputs.items()},
         first_violation_time=found.judgement.first_violation_time,
         robustness=found.judgement.robustness,
         file=file,

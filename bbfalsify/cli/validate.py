@@ -12,6 +12,7 @@ from bbfalsify.cli.options import AsJson, Quiet
 from bbfalsify.cli.output import print_json, say
 
 if TYPE_CHECKING:
+    from bbfalsify.campaigns.plan import RunPlan
     from bbfalsify.core.errors import Problem
 
 
@@ -115,11 +116,21 @@ def _system(file: Path) -> tuple[str, str, list[Problem]]:
 
 def _campaign(file: Path, *, load: bool) -> tuple[str, list[Problem]]:
     from bbfalsify.campaigns import load_campaign
+    from bbfalsify.core.errors import Problem
     from bbfalsify.registry import ENGINES
 
     campaign = load_campaign(file, ENGINES, drawn_seed=0, declared_only=not load)
     runs = len(campaign.runs)
-    return f"{runs} run{'s' * (runs != 1)}", list(campaign.not_checked)
+    notes = [Problem(note, file=str(file)) for run in campaign.runs for note in _long_formulas(run)]
+    return f"{runs} run{'s' * (runs != 1)}", [*campaign.not_checked, *notes]
+
+
+def _long_formulas(run: RunPlan) -> list[str]:
+    """Notes on formulas that look further ahead than a use lasts."""
+    from bbfalsify.logic.stl.requirement import Requirement, duration_notes
+
+    horizon = getattr(run.engine, "horizon", None)
+    return [] if horizon is None else duration_notes(run.stated(Requirement), horizon)
 
 
 def _acceptances(file: Path) -> str:

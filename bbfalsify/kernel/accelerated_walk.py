@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from bbfalsify.kernel.candidate_lists import comes_later, fall_asleep
 from bbfalsify.kernel.firing import fire, refresh
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
@@ -32,6 +33,30 @@ def key_group(T, S, k):
     return T[T[key + KEY_GROUPS] + value - T[key + KEY_LOW]]
 
 
+@inlined
+def hub_group(T, S, k):
+    """Return the group of edges that find their partner in the k-th place of a hub now, or −1."""
+    hub = T[H_HUB_TABLE] + HUB_WIDTH * k
+    if S[T[H_S_LOCATIONS] + T[hub + HUB_PROCESS]] != T[hub + HUB_LOCATION]:
+        return -1
+    if T[hub + HUB_SLOT] < 0:
+        return T[T[hub + HUB_GROUPS]]
+    value = S[INTEGERS + T[hub + HUB_SLOT]]
+    if value < T[hub + HUB_LOW] or value > T[hub + HUB_HIGH]:
+        return -1
+    return T[T[hub + HUB_GROUPS] + value - T[hub + HUB_LOW]]
+
+
+@inlined
+def hub_pair(T, e, k):
+    """Return (sender, receiver) of a listed edge and its only partner in the k-th place of a hub."""
+    hub = T[H_HUB_TABLE] + HUB_WIDTH * k
+    place = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_PARTNERS]
+    while T[T[H_EDGE_TABLE] + EDGE_WIDTH * T[place] + E_SOURCE] != T[hub + HUB_LOCATION]:
+        place += 1
+    return (e, int(T[place])) if T[hub + HUB_SENDS] != 0 else (int(T[place]), e)
+
+
 @compiled
 def candidates(T, S):
     """Number of transitions in the lists now."""
@@ -39,6 +64,10 @@ def candidates(T, S):
     total = S[counts]
     for k in range(T[H_KEYS]):
         group = key_group(T, S, k)
+        if group >= 0:
+            total += S[counts + group]
+    for k in range(T[H_HUBS]):
+        group = hub_group(T, S, k)
         if group >= 0:
             total += S[counts + group]
     for c in range(T[H_HANDSHAKES]):
@@ -72,6 +101,12 @@ def candidate(T, S, index):
             if index < S[counts + group]:
                 return S[members + T[starts + group] + index], -1
             index -= S[counts + group]
+    for k in range(T[H_HUBS]):
+        group = hub_group(T, S, k)
+        if group >= 0:
+            if index < S[counts + group]:
+                return hub_pair(T, S[members + T[starts + group] + index], k)
+            index -= S[counts + group]
     for c in range(T[H_HANDSHAKES]):
         row = T[H_HANDSHAKE_TABLE] + HANDSHAKE_WIDTH * c
         partners = T[row + 1]
@@ -89,10 +124,7 @@ def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
     """Compute the windows of a candidate into the buffer; return their number.  No process shakes hands with itself."""
     if e2 >= 0 and T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_PROCESS] == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e2 + E_PROCESS]:
         return 0
-    earliest = X[T[H_X_EARLIEST] + e1]
-    if e2 >= 0:
-        earliest = max(earliest, X[T[H_X_EARLIEST] + e2])
-    if earliest > deadline and earliest - deadline > slack(earliest):
+    if comes_later(T, X, e1, deadline) or (e2 >= 0 and comes_later(T, X, e2, deadline)):
         return 0
     return transition_windows(T, F, S, X, R, e1, e2, deadline, strict, 0)
 
@@ -158,8 +190,11 @@ def choose_moment(T, X, R, count, share_lower, share_uniform):
 
 
 @inlined
-def draw_transition(T, F, S, X, R, deadline, strict, share):
-    """Draw candidates until one has a window, at most total / share + 4 times; return (edge, receiver, windows)."""
+def draw_transition(T, F, S, X, R, deadline, strict, share, sleeping):
+    """Draw candidates until one has a window, at most total / share + 4 times; return (edge, receiver, windows).
+
+    With `sleeping`, edges that come later than the deadline leave the lists until they do not.
+    """
     total = candidates(T, S)
     e1 = -1
     e2 = -1
@@ -173,6 +208,8 @@ def draw_transition(T, F, S, X, R, deadline, strict, share):
         count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
         if count > 0:
             break
+        if sleeping and fall_asleep(T, S, X, e1, deadline):
+            total = candidates(T, S)
     return e1, e2, count
 
 
@@ -224,7 +261,7 @@ def ret_walk(
         e2 = -1
         count = 0
         if len(preferred) == 0:
-            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict, 1)
+            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict, 1, False)
         if count == 0:
             e1, e2, count = look_at_all(T, F, S, X, R, candidates(T, S), deadline, strict, preferred)
         if S[S_ERROR] != 0:

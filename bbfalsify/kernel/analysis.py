@@ -156,7 +156,8 @@ def substituted(e: ex.Expression, values: dict[Place, ex.Expression | None]) -> 
         return e
     if isinstance(e, ex.Read):
         if e.index is not None and not isinstance(e.index, ex.Constant):
-            return None
+            same = substituted(e.index, values) == e.index and not places_of(e) & values.keys()
+            return e if same else None
         place = next(iter(places_of(e)))
         return values.get(place, e)
     if isinstance(e, ex.Unary):
@@ -191,14 +192,4 @@ def implies(known: ex.Expression, part: ex.Expression) -> bool:
         return a < b or (a == b and (known.operator == "<" or part.operator == "<="))
     if known.operator in (">", ">=") and part.operator in (">", ">="):
         return a > b or (a == b and (known.operator == ">" or part.operator == ">="))
-    return False
-
-
-def certainly_true(e: ex.Expression) -> bool:
-    """Tell whether e is a comparison of constants that holds."""
-    if isinstance(e, ex.Constant):
-        return e.value != 0
-    if isinstance(e, ex.Binary) and isinstance(e.left, ex.Constant) and isinstance(e.right, ex.Constant):
-        a, b = e.left.value, e.right.value
-        return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}.get(e.operator, False)
     return False

@@ -10,15 +10,15 @@ from bbfalsify.kernel.analysis import (
     Analysis,
     Flow,
     Place,
-    certainly_true,
     conjuncts,
     implies,
     plain_assignments,
     substituted,
 )
 from bbfalsify.kernel.guard_atoms import Split
+from bbfalsify.kernel.intervals import Intervals
 from bbfalsify.modelling.network.expressions import Expression
-from bbfalsify.modelling.network.network import Branch, Edge, Location, Network
+from bbfalsify.modelling.network.network import Branch, Edge, Network
 
 
 class Dependencies:
@@ -41,10 +41,8 @@ class Dependencies:
         """Map each clock, and each integer that bounds one, to the processes with such an atom in a guard."""
         readers: dict[Place, set[int]] = {}
         for (p, _), split in zip(self.edges, guards, strict=True):
-            for slot, _, source, bound in split.clock_atoms:
-                readers.setdefault(("r", slot), set()).add(p)
-                if source == at.BOUND_INTEGER:
-                    readers.setdefault(("i", bound), set()).add(p)
+            for place in {("r", slot) for slot, *_ in split.clock_atoms} | split.bound_reads:
+                readers.setdefault(place, set()).add(p)
         self.clock_guards = readers
 
     def writes(self, process: int, branch: Branch) -> frozenset[Place]:
@@ -77,18 +75,26 @@ class Dependencies:
     def read_by(self, readers: dict[Place, set[int]], process: int, branch: Branch) -> set[int]:
         return set().union(*(readers.get(place, ()) for place in self.writes(process, branch)))
 
-    def entry(self, process: int, source: Location, branch: Branch) -> int:
-        """Find out whether and how firing must check the invariants of the state entered."""
+    @cached_property
+    def intervals(self) -> Intervals:
+        return Intervals(self.network, self.written)
+
+    def entry(self, process: int, edge: Edge, branch: Branch) -> int:
+        """Find out whether and how firing must check the invariants of the state entered.
+
+        The invariant of the location left and the guard hold when the edge fires.
+        """
         writes = self.writes(process, branch)
         values = plain_assignments(self.analysis, branch.updates)
-        target = self.network.processes[process].locations[branch.target]
-        kept = conjuncts(source.invariant)
+        locations = self.network.processes[process].locations
+        target = locations[branch.target]
+        kept = conjuncts(locations[edge.source].invariant) + conjuncts(edge.guard)
 
         def free(part: Expression, known: list[Expression]) -> bool:
             if not self.analysis.expression(part).reads & writes:
                 return part in known or any(implies(other, part) for other in known)
             after = substituted(part, values)
-            return after is not None and certainly_true(after)
+            return after is not None and self.intervals.certainly_true(after)
 
         checked = [part for part in conjuncts(target.invariant) if not free(part, kept)]
         relevant = [target.invariant]

@@ -11,6 +11,7 @@ import math
 
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.candidate_lists import forget_earliest, list_committed, list_edges, relist
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance
@@ -51,50 +52,7 @@ def refresh_deadline(T, F, S, X, R, p):
         node >>= 1
 
 
-# --- candidate lists --------------------------------------------------------------------------------------------------
-
-
-@inlined
-def list_member(S, members, places, count, one, adding):
-    """Append one to the list at S[members:], or let the last of it take its place; places are at S[places:]."""
-    if adding:
-        S[members + S[count]] = one
-        S[places + one] = S[count]
-        S[count] += 1
-    else:
-        S[count] -= 1
-        last = S[members + S[count]]
-        S[members + S[places + one]] = last
-        S[places + last] = S[places + one]
-
-
-@compiled
-def list_edges(T, S, location, adding):
-    """Put the edges of a location into their candidate groups, or take them out."""
-    row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
-    edges = T[row + L_LISTED]
-    for i in range(T[row + L_LISTED_COUNT]):
-        e = T[edges + i]
-        group = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP]
-        members = T[H_S_GROUP_MEMBERS] + T[T[H_GROUP_START] + group]
-        list_member(S, members, T[H_S_EDGE_POSITION], T[H_S_GROUP_COUNT] + group, e, adding)
-
-
-@inlined
-def list_committed(T, S, p, entering):
-    """Put a process into the list of those in a committed location, or take it out."""
-    list_member(S, T[H_S_COMMITTED], T[H_S_COMMITTED_PLACE], S_COMMITTED, p, entering)
-
-
-# --- earliest moments -------------------------------------------------------------------------------------------------
-
-
-@inlined
-def forget_earliest(T, S, X, p):
-    """Forget the moments before which clocks do not allow the edges of process p: a clock or its rate has changed."""
-    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-    for i in range(T[location + L_CLOCKED_COUNT]):
-        X[T[H_X_EARLIEST] + T[T[location + L_CLOCKED] + i]] = -math.inf
+# --- rates ------------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -105,9 +63,6 @@ def refresh_readers(T, F, S, X, R, slot):
         refresh_deadline(T, F, S, X, R, T[T[clock + C_READERS] + i])
     for i in range(T[clock + C_GUARDED_COUNT]):
         forget_earliest(T, S, X, T[T[clock + C_GUARDED] + i])
-
-
-# --- rates ------------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -152,14 +107,11 @@ def refresh_rate(T, F, S, X, R, slot):
     return True
 
 
-@inlined
-def refresh_rates_of(T, F, S, X, R, location):
-    """Refresh every clock a location gives a rate, and the deadlines that read it."""
-    row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
-    for k in range(T[row + L_RATE_COUNT]):
-        slot = T[T[row + L_RATES] + RATE_WIDTH * k + RATE_SLOT]
-        if refresh_rate(T, F, S, X, R, slot):
-            refresh_readers(T, F, S, X, R, slot)
+@compiled
+def refresh_clock(T, F, S, X, R, slot):
+    """Refresh the rate of a clock, and the deadlines that read it if it has changed."""
+    if refresh_rate(T, F, S, X, R, slot):
+        refresh_readers(T, F, S, X, R, slot)
 
 
 @compiled
@@ -169,19 +121,25 @@ def refresh_rates_that_read(T, F, S, X, R):
         read = T[H_RATE_READS] + READ_WIDTH * i
         value = S[INTEGERS + T[read + READ_SLOT]]
         if value != S[T[H_S_RATE_VALUES] + i]:
+            before = S[T[H_S_RATE_VALUES] + i]
             S[T[H_S_RATE_VALUES] + i] = value
             for k in range(T[read + READ_CLOCK_COUNT]):
-                slot = T[T[read + READ_CLOCKS] + k]
-                if refresh_rate(T, F, S, X, R, slot):
-                    refresh_readers(T, F, S, X, R, slot)
+                refresh_clock(T, F, S, X, R, T[T[read + READ_CLOCKS] + k])
+            for special in (before, value):
+                if T[read + READ_LOW] <= special <= T[read + READ_HIGH]:
+                    start = T[read + READ_STARTS] + special - T[read + READ_LOW]
+                    for k in range(T[start], T[start + 1]):
+                        refresh_clock(T, F, S, X, R, T[k])
 
 
 @compiled
 def refresh_all_rates(T, F, S, X, R, with_deadlines):
     for i in range(T[H_RATED_COUNT]):
         slot = T[T[H_RATED_SLOTS] + i]
-        if refresh_rate(T, F, S, X, R, slot) and with_deadlines:
-            refresh_readers(T, F, S, X, R, slot)
+        if with_deadlines:
+            refresh_clock(T, F, S, X, R, slot)
+        else:
+            refresh_rate(T, F, S, X, R, slot)
 
 
 # --- the walker -------------------------------------------------------------------------------------------------------
@@ -196,7 +154,10 @@ def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, r
     S[S_CLOCK_BASE] = CLOCKS
     S[S_COMMITTED] = 0
     S[S_URGENT] = 0
+    S[S_HURRIED] = 0
     S[S_GRID] = 0
+    S[S_ASLEEP] = 0
+    X[X_WAKE] = math.inf
     X[X_NOW] = time
     X[X_LARGEST] = largest
     X[X_ODE_STEP] = ode_step
@@ -209,7 +170,8 @@ def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, r
         flags = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * location + L_FLAGS]
         if flags & LOCATION_COMMITTED:
             list_committed(T, S, p, True)
-        S[S_URGENT] += 1 if flags & LOCATION_URGENT else 0
+        S[S_URGENT] += flags & LOCATION_URGENT
+        S[S_HURRIED] += flags & LOCATION_HURRIES
     for i in range(T[H_REALS]):
         X[CLOCKS + 3 * i] = states_reals[row, i]
         X[CLOCKS + 3 * i + 1] = time
@@ -227,6 +189,7 @@ def refresh(T, F, S, X, R, lists):
         for group in range(T[H_GROUPS]):
             S[T[H_S_GROUP_COUNT] + group] = 0
         for p in range(T[H_PROCESSES]):
+            S[T[H_S_UNLISTED] + p] = 0
             list_edges(T, S, S[T[H_S_LOCATIONS] + p], True)
     if T[H_FLAGS] & FLAG_RATES:
         refresh_all_rates(T, F, S, X, R, False)
@@ -347,9 +310,11 @@ def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
         count = 2
     elif T[edge + E_KIND] == KIND_BROADCAST_SEND:
         row = T[H_BROADCAST_TABLE] + 2 * T[edge + E_CHANNEL]
+        bit = 1 << (T[edge + E_CHANNEL] % HEARD_BITS)
         for i in range(T[row + 1]):
             p = T[T[row] + i]
-            if p != T[edge + E_PROCESS]:
+            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+            if p != T[edge + E_PROCESS] and T[location + L_HEARD] & bit:
                 r = pick_receiver(T, F, S, X, R, T[edge + E_CHANNEL], p, by_weight)
                 if r >= 0:
                     S[moves + 2 * count] = r
@@ -389,15 +354,14 @@ def apply_moves(T, F, S, X, R, count, incremental):
         if old != new:
             before = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * old + L_FLAGS]
             after = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * new + L_FLAGS]
-            if (before | after) & (LOCATION_URGENT | LOCATION_COMMITTED):
+            if (before | after) & (LOCATION_URGENT | LOCATION_COMMITTED | LOCATION_HURRIES):
                 S[S_URGENT] += (after & LOCATION_URGENT) - (before & LOCATION_URGENT)
+                S[S_HURRIED] += (after & LOCATION_HURRIES) - (before & LOCATION_HURRIES)
                 if (before ^ after) & LOCATION_COMMITTED:
                     list_committed(T, S, p, (after & LOCATION_COMMITTED) != 0)
             S[locations + p] = new
             if incremental:
-                list_edges(T, S, old, False)
-                list_edges(T, S, new, True)
-        S[moves + 2 * i] = old  # needed below, where the rates of the location left are refreshed
+                relist(T, S, p, old, new, (after & LOCATION_COMMITTED) != 0)
         S[moves + 2 * i + 1] = branch
     if rated:
         all_rates = False
@@ -409,8 +373,9 @@ def apply_moves(T, F, S, X, R, count, incremental):
             if all_rates:
                 refresh_rates_that_read(T, F, S, X, R)
             for i in range(count):
-                refresh_rates_of(T, F, S, X, R, S[moves + 2 * i])
-                refresh_rates_of(T, F, S, X, R, T[S[moves + 2 * i + 1] + B_TARGET])
+                branch = S[moves + 2 * i + 1]
+                for k in range(T[branch + B_RATED_COUNT]):
+                    refresh_clock(T, F, S, X, R, T[T[branch + B_RATED] + k])
     if not incremental:
         return
     for i in range(count):

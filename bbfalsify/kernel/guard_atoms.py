@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import (
     Analysis,
     Flow,
+    Place,
     conjunction,
     conjuncts,
 )
 from bbfalsify.kernel.expression_code import COMPARISONS
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.guard_tables import GuardTables
+from bbfalsify.kernel.intervals import Intervals
 from bbfalsify.modelling.network.expressions import Assign, Binary, Constant, Expression, Kind, Read, Statement, Unary
 from bbfalsify.modelling.network.network import Network
 
@@ -67,27 +69,36 @@ class Split:
     timed: int = -1
     numeric: int = -1
     whole: int = -1
+    bound_reads: set[Place] = field(default_factory=set)
+    """Integers that bounds of clocks depend on."""
 
 
 class GuardSplitter:
-    def __init__(self, network: Network, analysis: Analysis, compiler: Compiler) -> None:
-        self.network, self.analysis, self.compiler = network, analysis, compiler
+    def __init__(self, network: Network, analysis: Analysis, compiler: Compiler, intervals: Intervals) -> None:
+        self.network, self.analysis, self.compiler, self.intervals = network, analysis, compiler, intervals
         self.tables = GuardTables(analysis)
 
-    def _clock_atom(self, e: Expression) -> list[int] | None:
+    def _clock_comparison(self, e: Expression) -> tuple[int, int, Expression] | None:
+        """(slot, operator, bound) of a comparison of a clock with a constant, or an integer that can be computed."""
         if not isinstance(e, Binary) or e.operator not in COMPARISONS or e.operator == "!=":
             return None
         for left, right, operator in ((e.left, e.right, e.operator), (e.right, e.left, _MIRRORED[e.operator])):
             slot = slot_of(left)
             if slot is None or left.kind != Kind.CLOCK or slot in self.analysis.ode_slots:
                 continue
-            value = constant_value(right)
-            if value is not None:
-                return [slot, COMPARISONS[operator], at.BOUND_CONSTANT, self.compiler.constant(value)]
-            bound = slot_of(right)
-            if bound is not None and not right.kind.is_real:
-                return [slot, COMPARISONS[operator], at.BOUND_INTEGER, bound]
+            if constant_value(right) is not None or (not right.kind.is_real and self.intervals.never_fails(right)):
+                return slot, COMPARISONS[operator], right
         return None
+
+    def _clock_atom(self, compared: tuple[int, int, Expression], place: str) -> list[int]:
+        slot, operator, bound = compared
+        value = constant_value(bound)
+        if value is not None:
+            return [slot, operator, at.BOUND_CONSTANT, self.compiler.constant(value)]
+        integer = slot_of(bound)
+        if integer is not None:
+            return [slot, operator, at.BOUND_INTEGER, integer]
+        return [slot, operator, at.BOUND_CODE, self.compiler.number(bound, place)]
 
     def split(self, e: Expression | None, place: str, *, integers: bool) -> Split:
         result = Split([], [])
@@ -102,9 +113,10 @@ class GuardSplitter:
             if atom is not None:
                 result.integer_atoms.append(atom)
                 continue
-            atom = self._clock_atom(part)
-            if atom is not None:
-                result.clock_atoms.append(atom)
+            compared = self._clock_comparison(part)
+            if compared is not None:
+                result.clock_atoms.append(self._clock_atom(compared, place))
+                result.bound_reads |= self.analysis.expression(compared[2]).reads
                 continue
             flow = self.analysis.flow(part)
             # A part that may fail behind a condition on time must not be evaluated before that condition holds.
@@ -127,7 +139,7 @@ class GuardSplitter:
         return result
 
     def _simplified(self, part: Expression, integers: bool) -> list[Expression]:
-        if integer_atom(part) is not None or self._clock_atom(part) is not None:
+        if integer_atom(part) is not None or self._clock_comparison(part) is not None:
             return [part]
         return self.tables.simplified(part) if integers else [part]
 

@@ -8,6 +8,7 @@ that nothing writes are constants.  A comparison of a clock with a constant adde
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -73,6 +74,27 @@ class GuardTables:
             return self._tabulated(part, read.slot)
         except _Unknown:
             return [part]
+
+    def special_values(self, e: Expression, slot: int) -> set[int] | None:
+        """Values of an integer at which e is not what it is at most values; None if e depends on anything else."""
+        low, high = self._ranges[slot]
+        if high - low >= MOST_VALUES or self._left <= 0:
+            return None
+        self._left -= high - low + 1
+        try:
+            found = {value: self._number(e, {slot: value}) for value in range(low, high + 1)}
+        except (_Reads, _Unknown):
+            return None
+        usual, _ = Counter(found.values()).most_common(1)[0]
+        return {value for value, number in found.items() if number != usual}
+
+    def _number(self, e: Expression, known: dict[int, int]) -> int | Fraction:
+        match e:
+            case Constant(value=value):
+                return value
+            case ex.Conditional(condition=condition, then=then, otherwise=otherwise):
+                return self._number(then if self._value(condition, known, {}) != 0 else otherwise, known)
+        return self._value(e, known, {})
 
     def _tabulated(self, part: Expression, slot: int) -> list[Expression]:
         low, high = self._ranges.get(slot, (0, MOST_VALUES))

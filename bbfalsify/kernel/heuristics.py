@@ -13,12 +13,15 @@ from bbfalsify.kernel.accelerated_walk import (
     APPROACH,
     candidate_windows,
     handshake_pair,
+    hub_group,
+    hub_pair,
     kept_off,
     key_group,
     window_end,
 )
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.candidate_lists import fall_asleep, list_unlisted
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import unit
@@ -83,11 +86,12 @@ def list_committed_candidates(T, F, S, X, R, work):
 
 @compiled
 def list_candidates(T, F, S, X, R, work):
-    """List every candidate once; return their number."""
+    """List every candidate that is awake once; return their number."""
     if S[S_COMMITTED] > 0:
         committed = list_committed_candidates(T, F, S, X, R, work)
         if committed >= 0:
             return committed
+        list_unlisted(T, S)
     counts = T[H_S_GROUP_COUNT]
     members = T[H_S_GROUP_MEMBERS]
     starts = T[H_GROUP_START]
@@ -98,6 +102,12 @@ def list_candidates(T, F, S, X, R, work):
             for i in range(S[counts + group]):
                 work[2 * total] = S[members + T[starts + group] + i]
                 work[2 * total + 1] = -1
+                total += 1
+    for k in range(T[H_HUBS]):
+        group = hub_group(T, S, k)
+        if group >= 0:
+            for i in range(S[counts + group]):
+                work[2 * total], work[2 * total + 1] = hub_pair(T, S[members + T[starts + group] + i], k)
                 total += 1
     for c in range(T[H_HANDSHAKES]):
         row = T[H_HANDSHAKE_TABLE] + HANDSHAKE_WIDTH * c
@@ -121,7 +131,10 @@ def least_covered(T, F, S, X, R, total, deadline, strict, coverage, work):
     e2 = -1
     for i in range(total):
         taken = coverage[work[2 * i]]
-        if taken > best or candidate_windows(T, F, S, X, R, work[2 * i], work[2 * i + 1], deadline, strict) == 0:
+        if taken > best:
+            continue
+        if candidate_windows(T, F, S, X, R, work[2 * i], work[2 * i + 1], deadline, strict) == 0:
+            fall_asleep(T, S, X, work[2 * i], deadline)
             continue
         if taken < best:
             best = taken
@@ -165,6 +178,8 @@ def channel_first(T, F, S, X, R, total, deadline, strict, work, stamps, actions)
                 if found == 1 or unit(R) * found < 1.0:
                     e1 = work[2 * i]
                     e2 = work[2 * i + 1]
+            else:
+                fall_asleep(T, S, X, work[2 * i], deadline)
         if found > 0:
             return e1, e2
     return -1, -1
@@ -176,6 +191,8 @@ def collect_windows(T, F, S, X, R, total, deadline, strict, work, pool):
     rows = 0
     for i in range(total):
         count = candidate_windows(T, F, S, X, R, work[2 * i], work[2 * i + 1], deadline, strict)
+        if count == 0:
+            fall_asleep(T, S, X, work[2 * i], deadline)
         if rows + count > len(pool):
             fail(S, ERROR_WINDOWS, 0, rows)
             return 0

@@ -29,6 +29,8 @@ from __future__ import annotations
     H_KEY_TABLE,
     H_HANDSHAKES,  # number of handshake groups
     H_HANDSHAKE_TABLE,  # (group, partners of each member, 1 if the members send)
+    H_HUBS,  # number of rows of the next table
+    H_HUB_TABLE,  # handshakes whose partners are all in one process (see HUB_…)
     H_BROADCAST_TABLE,  # per channel: offset and length of the list of processes that have a receiving edge
     H_CLOCK_TABLE,
     H_FLAGS,
@@ -46,7 +48,7 @@ from __future__ import annotations
     H_TREE_LEAVES,
     H_RATED_SLOTS,  # clocks some location gives a rate
     H_RATED_COUNT,
-    H_RATE_READS,  # (integer that rates read, clocks whose rates do); the number is −1 if rates read anything else
+    H_RATE_READS,  # integers that rates read (see READ_…); the number is −1 if rates read anything else
     H_RATE_READ_COUNT,
     # offsets into S
     H_S_LOCATIONS,
@@ -64,6 +66,9 @@ from __future__ import annotations
     H_S_CHOICE,
     H_S_COMMITTED,  # processes in a committed location, as many as S_COMMITTED says
     H_S_COMMITTED_PLACE,  # per process its place in that list
+    H_S_UNLISTED,  # per process 1 if it is in a committed location whose edges are in no group yet
+    H_S_ASLEEP,  # edges that clocks do not allow yet, as many as S_ASLEEP says; they are in no group
+    H_S_ASLEEP_PLACE,  # per edge its place in that list, if it is there
     H_S_SIZE,
     # offsets into X
     H_X_SCRATCH_CLOCKS,
@@ -82,23 +87,25 @@ from __future__ import annotations
     H_X_GRID,
     H_X_SIZE,
     HEADER_SIZE,
-) = range(66)
+) = range(71)
 
 FLAG_RATES = 1  # some location gives a rate
 FLAG_TIMED_WEIGHTS = 8  # the weight of some edge reads a clock
 
 # --- fixed places in S and X -----------------------------------------------------------------------------------------
 (S_ERROR, S_SITE, S_ERROR_VALUE, S_COMMITTED, S_URGENT, S_INTEGER_BASE, S_LOCATION_BASE, S_CLOCK_BASE, S_TAINT, S_GRID,
- S_SCANNED, S_NATIVE, S_LOOPS, S_FIXED) = range(14)  # fmt: skip
+ S_SCANNED, S_NATIVE, S_LOOPS, S_ASLEEP, S_LAZY, S_HURRIED, S_FIXED) = range(17)  # fmt: skip
 INTEGERS = S_FIXED  # the integers of the state start here
-(X_NOW, X_BREAKPOINT, X_LARGEST, X_ODE_STEP, X_DEADLINE, X_FIXED) = range(6)
+(X_NOW, X_BREAKPOINT, X_LARGEST, X_ODE_STEP, X_DEADLINE, X_WAKE, X_FIXED) = range(7)
 CLOCKS = X_FIXED  # the reals of the state start here: value, since, rate of each
 
 # --- rows of the tables ----------------------------------------------------------------------------------------------
 (L_FLAGS, L_ATOMS, L_ATOM_COUNT, L_TIMED, L_NUMERIC, L_INVARIANT, L_RATES, L_RATE_COUNT, L_EXPONENTIAL, L_EDGES,
- L_OUTPUTS, L_INPUTS, L_CLOCKED, L_CLOCKED_COUNT, L_LISTED, L_LISTED_COUNT, L_FAMILY,
- LOCATION_WIDTH) = range(18)  # fmt: skip
-LOCATION_URGENT, LOCATION_COMMITTED, LOCATION_HEARS = 1, 2, 4  # hears: has a receiving edge of a broadcast
+ L_OUTPUTS, L_INPUTS, L_CLOCKED, L_CLOCKED_COUNT, L_LISTED, L_LISTED_COUNT, L_FAMILY, L_HEARD,
+ LOCATION_WIDTH) = range(19)  # fmt: skip
+# hears: has a receiving edge of a broadcast; hurries: has a sending edge on an urgent channel
+LOCATION_URGENT, LOCATION_COMMITTED, LOCATION_HEARS, LOCATION_HURRIES = 1, 2, 4, 8
+HEARD_BITS = 30  # L_HEARD has bit c mod this for each channel c on which the location receives
 
 (E_PROCESS, E_SOURCE, E_INTEGER_ATOMS, E_INTEGER_COUNT, E_CLOCK_ATOMS, E_CLOCK_COUNT, E_DISCRETE, E_TIMED, E_NUMERIC,
  E_GUARD, E_BRANCHES, E_BRANCH_COUNT, E_CHANNEL, E_KIND, E_GROUP, E_ACTION, E_WEIGHT, E_ENTRY, E_PARTNERS,
@@ -107,19 +114,22 @@ KIND_INTERNAL, KIND_HANDSHAKE_SEND, KIND_HANDSHAKE_RECEIVE, KIND_BROADCAST_SEND,
 ENTRY_FREE, ENTRY_AFFINE, ENTRY_NUMERIC = 0, 1, 2
 
 (B_TARGET, B_FAST, B_FAST_COUNT, B_CODE, B_WEIGHT, B_REFRESH, B_REFRESH_COUNT, B_RATES_CHANGE,
- B_PROCESS, B_EARLIEST, B_EARLIEST_COUNT, BRANCH_WIDTH) = range(12)  # fmt: skip
+ B_PROCESS, B_EARLIEST, B_EARLIEST_COUNT, B_RATED, B_RATED_COUNT, BRANCH_WIDTH) = range(14)  # fmt: skip
 
 (A_SLOT, A_OPERATOR, A_SOURCE, A_BOUND, ATOM_WIDTH) = range(5)
-BOUND_CONSTANT, BOUND_INTEGER = 0, 1
+BOUND_CONSTANT, BOUND_INTEGER, BOUND_CODE = 0, 1, 2
 LESS, LESS_EQUAL, GREATER_EQUAL, GREATER, EQUAL, NOT_EQUAL = range(6)
 
 (U_OPERATION, U_SLOT, U_VALUE, U_LOW, U_HIGH, U_SITE, UPDATE_WIDTH) = range(7)
 UPDATE_INTEGER, UPDATE_REAL, UPDATE_ADD = range(3)
 
 (RATE_SLOT, RATE_CODE, RATE_CONSTANT, RATE_WIDTH) = range(4)
-(READ_SLOT, READ_CLOCKS, READ_CLOCK_COUNT, READ_WIDTH) = range(4)
+# clocks to look at whenever the integer changes; those whose rate is special at a value low … high: first of each value
+(READ_SLOT, READ_CLOCKS, READ_CLOCK_COUNT, READ_LOW, READ_HIGH, READ_STARTS, READ_WIDTH) = range(7)
 (RATER_PROCESS, RATER_ROWS, RATER_WIDTH) = range(3)  # row of the rate per location of the process, −1 for none
 HANDSHAKE_WIDTH = 3
+# partners in this location of this process, if an integer (slot, −1: none) is in low … high: group of each value
+(HUB_PROCESS, HUB_LOCATION, HUB_SLOT, HUB_LOW, HUB_HIGH, HUB_GROUPS, HUB_SENDS, HUB_WIDTH) = range(8)
 # edges of a location whose guards compare one expression with a constant: its code, constants low … high, the first
 # edge of each value, the number of other edges; then all edges, those others first
 (FAMILY_CODE, FAMILY_LOW, FAMILY_HIGH, FAMILY_STARTS, FAMILY_OTHERS, FAMILY_EDGES) = range(6)

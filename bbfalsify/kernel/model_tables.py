@@ -22,7 +22,7 @@ from bbfalsify.kernel.candidate_groups import Groups, candidate_groups
 from bbfalsify.kernel.channel_tables import pack_channels
 from bbfalsify.kernel.compiled_model import CompiledModel, text_of_edge
 from bbfalsify.kernel.dependencies import Dependencies
-from bbfalsify.kernel.edge_families import EdgeFamily, edge_family
+from bbfalsify.kernel.edge_families import EdgeFamily, edge_family, starts_of
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.guard_atoms import GuardSplitter, Split, constant_value
 from bbfalsify.kernel.table_pool import TablePool, lay_out_walker
@@ -41,6 +41,15 @@ def compile_network(network: Network, *, ode_step: float | None = None) -> Compi
     return _Packer(network, ode_step).pack()
 
 
+def _by_value(pool: TablePool, pairs: list[tuple[int, int]]) -> tuple[int, int, int]:
+    """Pack (value, word), sorted: least and largest value, and the place of each value's first word."""
+    if not pairs:
+        return 0, -1, 0
+    values = [value for value, _ in pairs]
+    words = pool.add(word for _, word in pairs)
+    return values[0], values[-1], pool.add(starts_of(values, values[0], values[-1], words))
+
+
 class _Packer:
     def __init__(self, network: Network, ode_step: float) -> None:
         self.network = network
@@ -54,7 +63,7 @@ class _Packer:
             self.first_edge.append(total)
             total += len(p.edges)
         self.index = Dependencies(network, self.analysis)
-        self.splitter = GuardSplitter(network, self.analysis, self.compiler)
+        self.splitter = GuardSplitter(network, self.analysis, self.compiler, self.index.intervals)
         self.edges, self.locations = self.index.edges, self.index.locations
         self.actions = network.actions
         self.rate_rows: list[int] = []
@@ -174,12 +183,17 @@ class _Packer:
             hears = any(self._kind(self.edges[e][1]) == at.KIND_BROADCAST_RECEIVE for e in inputs)
             flags = at.LOCATION_URGENT * location.urgent | at.LOCATION_COMMITTED * location.committed
             flags |= at.LOCATION_HEARS * hears
+            channels = [(self.network.channels[c], c, e) for e in own if (c := self.edges[e][1].channel) is not None]
+            hurries = any(channel.urgent and self.edges[e][1].sends for channel, _, e in channels)
+            flags |= at.LOCATION_HURRIES * hurries
+            heard = {c % at.HEARD_BITS for _, c, e in channels if not self.edges[e][1].sends}
             self.rate_rows.append(pool.add_rows(rates[number]))
             rows.append([
                 flags, pool.add_rows(split.clock_atoms), len(split.clock_atoms), split.timed, split.numeric,
                 split.whole, self.rate_rows[number], len(rates[number]), exponentials[number],
                 pool.add(outputs + inputs), len(outputs), len(inputs), pool.add(clocked), len(clocked),
                 pool.add(listed), len(listed), -1 if family is None else family.pack(pool),
+                sum(1 << bit for bit in heard),
             ])  # fmt: skip
         pool.header[at.H_LOCATION_TABLE] = pool.add_rows(rows)
         numeric = sorted({p for (p, _), split in zip(self.locations, invariants, strict=True) if split.numeric >= 0})
@@ -201,6 +215,12 @@ class _Packer:
         header[at.H_KEYS], header[at.H_KEY_TABLE] = len(rows), pool.add_rows(rows)
         header[at.H_HANDSHAKES] = len(groups.handshakes)
         header[at.H_HANDSHAKE_TABLE] = pool.add_rows(groups.handshakes)
+        first = self.compiler.first_location
+        hubs = [
+            (process, first[process] + location, slot, low, high, pool.add(values), sends)
+            for process, location, slot, low, high, values, sends in groups.hubs
+        ]
+        header[at.H_HUBS], header[at.H_HUB_TABLE] = len(hubs), pool.add_rows(hubs)
         header[at.H_GROUPS] = len(groups.sizes)
         header[at.H_GROUP_START] = pool.add(np.cumsum([0, *groups.sizes[:-1]]).tolist())
         return groups
@@ -216,8 +236,7 @@ class _Packer:
         partners = {key: pool.add(edges) for key, edges in groups.partners.items()}
         entries = []
         for p, edge in self.edges:
-            source = self.network.processes[p].locations[edge.source]
-            entries.append(max(self.index.entry(p, source, b) for b in edge.branches))
+            entries.append(max(self.index.entry(p, edge, b) for b in edge.branches))
         rate_reads = self._rate_reads()
         self._pack_rate_reads(pool, rate_reads)
         copied: dict[tuple[int, ...], int] = {}
@@ -245,10 +264,12 @@ class _Packer:
             for branch, (fast, code, weight) in zip(edge.branches, branch_code[number], strict=True):
                 refresh = self.index.refreshed(p, branch)
                 earliest = sorted(self.index.read_by(self.index.clock_guards, p, branch) - {p})
+                rated = self._rated(p, edge.source, branch.target)
                 branch_rows.append([
                     self.compiler.first_location[p] + branch.target, pool.add_rows(fast or []),
                     -1 if fast is None else len(fast), code, weight, pool.add(refresh), len(refresh),
                     int(bool(self.index.writes(p, branch) & rate_reads)), p, pool.add(earliest), len(earliest),
+                    pool.add(rated), len(rated),
                 ])  # fmt: skip
             edge_rows.append([
                 p, self.compiler.first_location[p] + edge.source, pool.add_rows(split.integer_atoms),
@@ -263,6 +284,12 @@ class _Packer:
             row[at.E_BRANCHES] = branch_table + at.BRANCH_WIDTH * row[at.E_BRANCHES]
         pool.header[at.H_EDGE_TABLE] = pool.add_rows(edge_rows)
 
+    def _rated(self, process: int, source: int, target: int) -> list[int]:
+        """Clocks to which two locations of a process give different rates."""
+        locations = self.network.processes[process].locations
+        before, after = ({r.slot: r.expression for r in locations[i].rates} for i in (source, target))
+        return sorted(slot for slot in before | after if before.get(slot) != after.get(slot))
+
     def _rate_reads(self) -> frozenset[Place]:
         """Find the places that some rate reads."""
         read: frozenset[Place] = frozenset()
@@ -272,13 +299,22 @@ class _Packer:
 
     def _pack_rate_reads(self, pool: TablePool, rate_reads: frozenset[Place]) -> None:
         """Pack the integers that rates read, each with the clocks whose rates do."""
-        clocks: dict[Place, set[int]] = {}
+        rates: dict[Place, dict[int, list[Expression]]] = {}
         for _, location in self.locations:
             for rate in location.rates:
                 for place in self.analysis.expression(rate.expression).reads:
-                    clocks.setdefault(place, set()).add(rate.slot)
-        plain = [(slot, sorted(clocks["i", slot])) for store, slot in sorted(rate_reads) if store == "i"]
-        rows = [(slot, pool.add(reading), len(reading)) for slot, reading in plain]
+                    rates.setdefault(place, {}).setdefault(rate.slot, []).append(rate.expression)
+        rows = []
+        for slot in (slot for store, slot in sorted(rate_reads) if store == "i"):
+            always: list[int] = []
+            special: list[tuple[int, int]] = []
+            for clock, expressions in sorted(rates["i", slot].items()):
+                values = [self.splitter.tables.special_values(e, slot) for e in dict.fromkeys(expressions)]
+                if None in values:
+                    always.append(clock)
+                else:
+                    special += [(value, clock) for value in set().union(*(v or () for v in values))]
+            rows.append((slot, pool.add(always), len(always), *_by_value(pool, sorted(special))))
         pool.header[at.H_RATE_READS] = pool.add_rows(rows)
         pool.header[at.H_RATE_READ_COUNT] = len(rows) if len(rows) == len(rate_reads) else -1
 

@@ -28,7 +28,10 @@ _REAL_NAMES = (
     "ode_step", "chosen", "share", "won", "expected", "wanted", "whole", "share_lower", "share_uniform",
     "moment_number", "choice_number",
 )  # fmt: skip
-_TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines")
+_TRUTH_NAMES = (
+    "first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines", "sleeping",
+    "lazily",
+)  # fmt: skip
 _ARGUMENT_TYPES = {
     **dict.fromkeys(_REAL_NAMES, _F8),
     **dict.fromkeys(_TRUTH_NAMES, _B1),

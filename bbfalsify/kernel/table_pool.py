@@ -58,6 +58,9 @@ def lay_out_walker(header: np.ndarray, network: Network, analysis: Analysis, *, 
         (at.H_S_CHOICE, 4 * processes + 2 * options + 8),
         (at.H_S_COMMITTED, processes),
         (at.H_S_COMMITTED_PLACE, processes),
+        (at.H_S_UNLISTED, processes),
+        (at.H_S_ASLEEP, edges),
+        (at.H_S_ASLEEP_PLACE, edges),
     ))  # fmt: skip
     solved = len(analysis.solved_slots)
     ode = len(analysis.ode_slots) - solved

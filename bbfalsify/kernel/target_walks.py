@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.accelerated_walk import candidate_windows, choose_moment, draw_transition
+from bbfalsify.kernel.candidate_lists import wake_edges
 from bbfalsify.kernel.firing import fire
 from bbfalsify.kernel.heuristics import (
     channel_first,
@@ -79,6 +80,8 @@ def walk_on(
         status, deadline, strict = stay(T, F, S, X, R)
         if status != 0:
             return status
+        if S[S_ASLEEP] > 0 and deadline >= X[X_WAKE]:
+            wake_edges(T, S, X, deadline)
         now = X[X_NOW]
         if goal[GOAL_ALIVE] >= 0 and not split and (timed or progress[P_CHECK] != 0):
             t = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, deadline, strict)
@@ -94,7 +97,7 @@ def walk_on(
         count = 0
         t = now
         if heuristic == RET and S[S_COMMITTED] == 0:
-            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict, LISTING_COST)
+            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict, LISTING_COST, True)
         if count == 0:
             total = list_candidates(T, F, S, X, R, work)
             if heuristic == SEM:
@@ -158,6 +161,7 @@ def reach_batch(
     while progress[P_WALK] < len(seeds):
         b = progress[P_WALK]
         if progress[P_STEPS] < 0:
+            S[S_LAZY] = 1
             begin_walk(T, F, S, X, R, seeds[b], states_locations, states_integers, states_reals, largest, ode_step)
             for e in range(T[H_EDGES]):
                 if heuristic == RLC_A:

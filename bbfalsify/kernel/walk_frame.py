@@ -74,7 +74,7 @@ def global_deadline(T, F, S, X, R):
     if deadline > now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
         deadline = now
         strict = 0
-    if deadline > now and T[H_URGENT_COUNT] > 0:
+    if deadline > now and S[S_HURRIED] > 0:
         deadline, strict = urgent_deadline(T, F, S, X, R, deadline, strict)
     return deadline, strict
 

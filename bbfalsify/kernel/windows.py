@@ -30,15 +30,18 @@ def slack(t):
 
 
 @compiled
-def atoms_window(T, F, S, X, atoms, count, low, low_strict, high, high_strict):
+def atoms_window(T, F, S, X, R, atoms, count, low, low_strict, high, high_strict):
     """Intersect an interval with `clock ⋈ bound` atoms; an empty one has high = −inf."""
     for i in range(count):
         atom = atoms + ATOM_WIDTH * i
         operator = T[atom + A_OPERATOR]
         if T[atom + A_SOURCE] == BOUND_CONSTANT:
             bound = F[T[atom + A_BOUND]]
-        else:
+        elif T[atom + A_SOURCE] == BOUND_INTEGER:
             bound = float(S[INTEGERS + T[atom + A_BOUND]])
+        else:
+            execute(T, F, S, X, R, T[atom + A_BOUND], MODE_FROZEN, X[X_NOW])
+            bound = X[T[H_X_STACK]]
         clock = CLOCKS + 3 * T[atom + A_SLOT]
         rate = X[clock + 2]
         if rate == 0.0:
@@ -99,7 +102,7 @@ def enabled_at(T, F, S, X, R, e, t):
     if not integers_hold(T, F, S, X, R, e):
         return False
     low, low_strict, high, high_strict = atoms_window(
-        T, F, S, X, T[edge + E_CLOCK_ATOMS], T[edge + E_CLOCK_COUNT], -math.inf, 0, math.inf, 0
+        T, F, S, X, R, T[edge + E_CLOCK_ATOMS], T[edge + E_CLOCK_COUNT], -math.inf, 0, math.inf, 0
     )
     if t < low or t > high or (t == low and low_strict) or (t == high and high_strict):
         return False
@@ -286,7 +289,7 @@ def transition_windows(T, F, S, X, R, e1, e2, deadline, deadline_strict, count):
         return count
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e1
     low, low_strict, high, high_strict = atoms_window(
-        T, F, S, X, T[edge + E_CLOCK_ATOMS], T[edge + E_CLOCK_COUNT], X[X_NOW], 0, deadline, deadline_strict
+        T, F, S, X, R, T[edge + E_CLOCK_ATOMS], T[edge + E_CLOCK_COUNT], X[X_NOW], 0, deadline, deadline_strict
     )
     if low > deadline and high > -math.inf:
         X[T[H_X_EARLIEST] + e1] = low  # the clocks will not allow it before
@@ -296,7 +299,7 @@ def transition_windows(T, F, S, X, R, e1, e2, deadline, deadline_strict, count):
     if e2 >= 0:
         other = T[H_EDGE_TABLE] + EDGE_WIDTH * e2
         low, low_strict, high, high_strict = atoms_window(
-            T, F, S, X, T[other + E_CLOCK_ATOMS], T[other + E_CLOCK_COUNT], low, low_strict, high, high_strict
+            T, F, S, X, R, T[other + E_CLOCK_ATOMS], T[other + E_CLOCK_COUNT], low, low_strict, high, high_strict
         )
         general = general or T[other + E_TIMED] >= 0
         numeric = numeric or T[other + E_NUMERIC] >= 0
@@ -320,7 +323,7 @@ def invariant_deadline(T, F, S, X, R, p):
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
     now = X[X_NOW]
     low, low_strict, high, high_strict = atoms_window(
-        T, F, S, X, T[location + L_ATOMS], T[location + L_ATOM_COUNT], -math.inf, 0, math.inf, 0
+        T, F, S, X, R, T[location + L_ATOMS], T[location + L_ATOM_COUNT], -math.inf, 0, math.inf, 0
     )
     if low > now + slack(now) or (low == now and low_strict):
         return -math.inf, 0

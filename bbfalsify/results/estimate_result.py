@@ -66,7 +66,8 @@ def number_in_words(found: Estimate) -> str:
         return f"{found.value:.10g}"
     if found.low == 0 and found.value == found.high < 1:
         return f"at most {found.high:.4g} ({100 * found.confidence:g} %)"
-    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
+    told = f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
+    return f"at least {told}" if found.at_least else told
 
 
 @dataclass(frozen=True, kw_only=True)

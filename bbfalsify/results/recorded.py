@@ -34,6 +34,10 @@ def result_from_json(kind: type[R], data: Mapping[str, Any], *, file: str | None
         raise UserError(_odd_results(error, kind, data, file)) from None
 
 
+NO_RESULTS = (
+    "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues a campaign, "
+    "--resume RUN_DIR the run of another command)."
+)
 ODD = (TypeError, AttributeError, ValueError, ArithmeticError, LookupError)
 """Exceptions of readers whose data lack a member or have one of another type."""
 MOST_PROBLEMS = 5
@@ -90,8 +94,7 @@ def _results_file(path: Path) -> Path:
         text = f"the directory of a campaign of several runs; name one of them, such as {path / 'runs' / '0001'}."
         raise UserError(Problem(text, file=str(path)))
     if is_file(path / MANIFEST) and not is_file(path / RESULTS):
-        text = "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
-        raise UserError(Problem(text, file=str(path)))
+        raise UserError(Problem(NO_RESULTS, file=str(path)))
     return path / RESULTS if is_folder(path) else path
 
 

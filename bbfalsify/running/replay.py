@@ -1,7 +1,8 @@
 """Execute a counterexample file again: is the failure still there?
 
 SAME      it still violates the requirement, at the same moment (a flaky one: it still happens now and then)
-FIXED     the requirement holds, every time (one without a bound in time: nothing violates it any more)
+FIXED     the requirement holds, every time (one without a bound in time: nothing violates it any more; a simulation
+          that failed, whose input ends there: it does not fail any more, and nothing violates the requirement)
 CHANGED   anything else: it violates at another moment, only sometimes, or the simulation fails
 """
 
@@ -99,7 +100,8 @@ def seeds_of(counterexample: Counterexample) -> SeedTree:
 
 def conclude(counterexample: Counterexample, answers: Sequence[Answer], *, unbounded: bool) -> ReplayResult:
     """Judge the repetitions; no finite trace satisfies an `unbounded` requirement, so not violating it is enough."""
-    if counterexample.simulation is not SimulationStatus.OK:
+    crash = counterexample.simulation is not SimulationStatus.OK
+    if crash:
         reproduced = sum(answer.status is counterexample.simulation for answer in answers)
         same_moment, difference = True, None
     else:
@@ -107,18 +109,19 @@ def conclude(counterexample: Counterexample, answers: Sequence[Answer], *, unbou
         reproduced, same_moment = found.reproduced, found.same_moment
         difference = _largest_difference(counterexample.trace, found.trace, counterexample.outputs)
     tries = len(answers)
-    good = (Verdict.SATISFIED, Verdict.INCONCLUSIVE) if unbounded else (Verdict.SATISFIED,)
+    good = (Verdict.SATISFIED, Verdict.INCONCLUSIVE) if unbounded or crash else (Verdict.SATISFIED,)
     holds = sum(answer.ok and answer.judgements[0].verdict in good for answer in answers)
     flaky = counterexample.status == "flaky"
     if reproduced == tries and same_moment:
-        crash = counterexample.simulation is not SimulationStatus.OK
         outcome = ReplayOutcome.SAME
         text = f"the simulation failed again ({counterexample.simulation})" if crash else "violated at the same moment"
     elif flaky and reproduced:
         outcome, text = ReplayOutcome.SAME, f"violated in {reproduced} of {tries} tries, as flaky as before"
     elif holds == tries:
         outcome = ReplayOutcome.FIXED
-        text = "the requirement holds now" if not unbounded else "the requirement is not violated any more"
+        decided = all(answer.judgements[0].verdict is Verdict.SATISFIED for answer in answers)
+        text = "the requirement holds now" if decided else "the requirement is not violated any more"
+        text = f"the simulation does not fail any more, and {text}" if crash else text
     elif reproduced == tries:
         outcome, text = ReplayOutcome.CHANGED, "violated, but at another moment"
     elif reproduced:

@@ -49,7 +49,8 @@ def part_of(part: Estimate, whole: Estimate) -> Estimate:
     """
     samples = part.samples + whole.samples
     if part.value <= 0 or whole.value <= 0:
-        return Estimate(0.0, 0.0, 1.0, part.confidence, "quotient, nothing known", samples)
+        # Where the part was met and the whole never without it, all that is known of the whole is the part.
+        return Estimate(float(part.value > 0), 0.0, 1.0, part.confidence, "quotient, nothing known", samples)
     value = min(1.0, part.value / whole.value)
     below = _distance(part.value, part.low, whole.high, whole.value)
     above = _distance(part.high, part.value, whole.value, whole.low)
@@ -60,8 +61,8 @@ def part_of(part: Estimate, whole: Estimate) -> Estimate:
 
 def _distance(upper: float, lower: float, other_upper: float, other_lower: float) -> float:
     if lower <= 0 or other_lower <= 0:
-        return 700.0  # as good as infinite, and exp can still take it
-    return min(700.0, math.hypot(math.log(upper / lower), math.log(other_upper / other_lower)))
+        return math.inf
+    return min(700.0, math.hypot(math.log(upper / lower), math.log(other_upper / other_lower)))  # exp can take it
 
 
 def ratio_of_means(numerators: np.ndarray, denominators: np.ndarray, confidence: float) -> tuple[np.ndarray, ...]:

@@ -69,6 +69,30 @@ def test_a_system_in_use(cli, options, code, verdict, runs):
     assert row["estimate"]["low"] <= 0.0049 <= row["estimate"]["high"]
 
 
+def rarely(cli, *options: str):
+    """3.85e-4: only "on" within 0.1 of the first moment, and never "off" again, passes the limit."""
+    folder = example_folder("heater")
+    return cli(
+        "estimate", "--system", str(folder / "system.py:heater"), "--profile", str(folder / "profile.yaml"),
+        "--require", "always[0:20](T <= 79.607)", "--horizon", "20", "--seed", "1", *options,
+    )  # fmt: skip
+
+
+def test_auto_goes_on_where_no_use_violates(cli):
+    done = rarely(cli, "--runs", "4000", "--json")
+    [row] = done.json["queries"]
+    assert done.code == 0 and 500 < row["runs"] <= 4000 and row["estimate"]["low"] < 3.85e-4
+    assert any("so auto went on with --method words" in warning for warning in row["warnings"])
+
+
+def test_at_least_keeps_no_bound(cli):
+    """The sum over words is far below 0.5, and says nothing about other words."""
+    done = rarely(cli, "--runs", "4000", "--method", "words", "--at-most", "0.5")
+    assert done.code == 4 and "undecided: at least 0.000" in done.out
+    done = rarely(cli, "--runs", "4000", "--method", "words", "--at-most", "1e-5", "--json")
+    assert (done.code, done.json["queries"][0]["verdict"]) == (1, "violated")
+
+
 def test_a_campaign(cli, tmp_path: Path):
     file = tmp_path / "c.yaml"
     file.write_text(

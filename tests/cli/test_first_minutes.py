@@ -99,10 +99,14 @@ def test_a_horizon_of_0_says_what_is_judged(cli, heater):
     assert told not in cli("run", campaign(heater, '{id: R1, stl: "always[0:2](T <= 75)"}', horizon=0), "-q").out
 
 
+def test_validate_notes_a_formula_that_looks_beyond_the_horizon(cli, heater):
+    told = cli("validate", campaign(heater, '{id: R1, stl: "always[0:60](T <= 75)"}', horizon=30)).out
+    assert "R1 looks further ahead than the horizon of 30" in told and "no problems" in told
+
+
 def test_a_model_that_does_not_exist_is_told_the_closest(cli):
     (problem,) = cli("reach", "--example", "fisher:3", "--query", "E<> true").problems
-    assert problem.startswith("--example or MODEL: unknown model 'fisher'.")
-    assert problem.endswith("Did you mean 'fischer'?")
+    assert problem.startswith("--example or MODEL: unknown model 'fisher'. Did you mean 'fischer'? Allowed: ")
 
 
 def test_files_are_written_though_the_reader_of_the_output_has_left(cli, heater, tmp_path):

@@ -105,3 +105,27 @@ def test_a_forgotten_pool_is_closed_at_exit():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
+
+
+def test_ctrl_c_while_workers_are_ended_ends_them_all_the_same():
+    """A worker is stopped before it is killed: one that stayed stopped was waited for, for ever."""
+    program = (
+        "import multiprocessing, signal\n"
+        "from bbfalsify.running import Execution, WorkerPool\n"
+        "from bbfalsify.running.workers import worker_process\n"
+        "from tests.hostile.hostile_systems import *\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "real = worker_process.end_family\n"
+        "def end_family(*family):\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "    return real(*family)\n"
+        "worker_process.end_family = end_family\n"
+        "try:\n"
+        "    with WorkerPool(misbehaving(hangs), judge, Execution(jobs=2, time_limit=500)) as pool:\n"
+        "        answers = iter(pool.answers(queries([0, 1, 1, 1])))\n"
+        "        next(answers)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted,', len(multiprocessing.active_children()), 'left')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "interrupted, 0 left\n"), done.stderr

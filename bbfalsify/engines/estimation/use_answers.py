@@ -7,7 +7,7 @@ from typing import Any
 
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.query import Ask
+from bbfalsify.core.query import Ask, AskUses
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.answered import Answered
 from bbfalsify.engines.estimation.importance import MOST_RUNS, RELATIVE, fitting, importance_sampling
@@ -22,12 +22,19 @@ from bbfalsify.kernel import supports_conditional
 
 
 def answer_use(
-    ask: Ask, usage: Usage, requirement: int, settings: EstimateSettings, seeds: SeedTree, go_on: Callable[[], bool]
+    ask: Ask,
+    usage: Usage,
+    requirement: int,
+    settings: EstimateSettings,
+    seeds: SeedTree,
+    go_on: Callable[[], bool],
+    ask_uses: AskUses | None = None,
 ) -> Answered:
     """The probability that a use violates the requirement; what was reached when the budget was spent is told."""
     check_method(usage, settings.method)
-    allowance = Allowance(ask, settings.runs or MOST_RUNS)
-    uses = JudgedUses(allowance, usage, requirement, f"{settings.method}/{requirement}")
+    allowance = Allowance(ask, settings.runs or MOST_RUNS, ask_uses)
+    name = f"{settings.method}/{requirement}"
+    uses = JudgedUses(allowance, usage, requirement, name, ask_uses=allowance.uses)
     evidence: dict[str, Any]
     try:
         if settings.method == "splitting":

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Answer, AnyQuery, Ask, Query
-from bbfalsify.core.verdict import StopReason, Verdict
+from bbfalsify.core.query import Answer, AnyQuery, Ask, AskUses, Query, UsesQuery, UseVerdicts
+from bbfalsify.core.verdict import VERDICTS, Judgement, StopReason, Verdict
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.engines.falsification.walk_uses import WalkUses
 from bbfalsify.kernel import Walk, WalkStatus
 from bbfalsify.stats.sequential import Counts, StoppingRule
 
@@ -27,6 +28,7 @@ class Allowance:
 
     ask: Ask
     most: int
+    ask_uses: AskUses | None = None
     used: int = 0
 
     def __call__(self, queries: Sequence[AnyQuery]) -> Sequence[Answer]:
@@ -39,6 +41,14 @@ class Allowance:
             raise
         self.used += len(queries)
         return answers
+
+    def uses(self, query: UsesQuery) -> UseVerdicts | None:
+        """An `AskUses`: the same for many uses at once."""
+        if self.ask_uses is None or self.used + len(query.source) > self.most:
+            return None
+        found = self.ask_uses(query)
+        self.used += 0 if found is None else len(query.source)
+        return found
 
     @property
     def left(self) -> int:
@@ -67,6 +77,8 @@ class JudgedUses:
     """Time of all uses together."""
     simulated: float = 0.0
     """Time of them that was simulated: less, where uses went on from saved states."""
+    ask_uses: AskUses | None = None
+    """Where many uses can be asked for at once."""
     plain: Counts = Counts()
     """Uses under the profile's own law among them, as far as they were counted."""
 
@@ -86,29 +98,43 @@ class JudgedUses:
         for first in range(0, len(walks), _BATCH):
             part = walks[first : first + _BATCH]
             judged = [i for i, walk in enumerate(part) if walk.status is WalkStatus.REACHED_END]
-            names = [f"{self.name}/{self.asked + i + 1}" for i in range(len(judged))]
-            ends = [None if whole is None else float(part[i].times[-1]) for i in judged]
-            drafts = [self.usage.draft(part[i], stop=end) for i, end in zip(judged, ends, strict=True)]
-            queries = [Query(*named, continues=self.continues) for named in zip(names, drafts, strict=True)]
-            answers = self.ask(queries) if judged else []
+            stops = [None if whole is None else float(part[i].times[-1]) for i in judged]
+            answers = list(self._judgements([part[i] for i in judged], stops)) if judged else []
             self.asked += len(judged)
-            for end, answer in zip(ends, answers, strict=True):
-                whole_time = self.usage.duration if end is None else end
-                self.duration += whole_time
-                self.simulated += whole_time if answer.simulated is None else answer.simulated
             self.unknown += len(part) - len(judged)
-            for i, answer in zip(judged, answers, strict=True):
-                found[first + i] = self._score(part[i], answer, whole)
+            for i, (judgement, executed) in zip(judged, answers, strict=True):
+                found[first + i] = self._score(part[i], judgement, executed, whole)
         return found
 
-    def _score(self, walk: Walk, answer: Answer, whole: int | None) -> float:
-        if not answer.judgements:
+    def _judgements(
+        self, walks: Sequence[Walk], stops: Sequence[float | None]
+    ) -> Iterator[tuple[Judgement | None, bool]]:
+        """Execute uses, at once where the system takes many; yield judgements, and whether the simulation came through.
+
+        None is the judgement of a use without a verdict.
+        """
+        if self.ask_uses is not None and not self.continues:
+            many = self.ask_uses(UsesQuery(self.name, self.asked + 1, WalkUses(self.usage, walks, stops)))
+            if many is not None:
+                columns = (c[:, self.requirement].tolist() for c in (many.verdicts, many.robustness, many.moments))
+                yield from ((Judgement(VERDICTS[code], *rest), True) for code, *rest in zip(*columns, strict=True))
+                return
+        drafts = [self.usage.draft(walk, stop=stop) for walk, stop in zip(walks, stops, strict=True)]
+        names = [f"{self.name}/{self.asked + i + 1}" for i in range(len(walks))]
+        queries = [Query(*named, continues=self.continues) for named in zip(names, drafts, strict=True)]
+        for stop, answer in zip(stops, self.ask(queries), strict=True):
+            time = self.usage.duration if stop is None else stop
+            self.duration += time
+            self.simulated += time if answer.simulated is None else answer.simulated
+            yield answer.judgements[self.requirement] if answer.judgements else None, answer.ok
+
+    def _score(self, walk: Walk, judgement: Judgement | None, executed: bool, whole: int | None) -> float:
+        if judgement is None:
             self.unknown += 1
             return np.inf
-        judgement = answer.judgements[self.requirement]
         if judgement.verdict is not Verdict.VIOLATED:
             return max(float(judgement.robustness), 0.0)
-        if not answer.ok:  # a failure that counts as a violation: nobody saw when
+        if not executed:  # a failure that counts as a violation: nobody saw when
             return VIOLATED
         step = violating_step(walk.times, judgement.first_violation_time)
         key = walk.prefix(step).actions(self.usage.model)
@@ -119,4 +145,4 @@ class JudgedUses:
 
     def without(self, keys: Collection[tuple[str, ...]], name: str) -> JudgedUses:
         """The same, for violations with other keys only."""
-        return JudgedUses(self.ask, self.usage, self.requirement, name, frozenset(keys))
+        return JudgedUses(self.ask, self.usage, self.requirement, name, frozenset(keys), ask_uses=self.ask_uses)

@@ -63,8 +63,8 @@ class Words:
     """Each word with its probability."""
 
     def __post_init__(self) -> None:
-        self._allowance = Allowance(self.uses.ask, self.most_runs)
-        self.uses.ask = self._allowance
+        self._allowance = Allowance(self.uses.ask, self.most_runs, self.uses.ask_uses)
+        self.uses.ask, self.uses.ask_uses = self._allowance, self._allowance.uses
 
     @property
     def simulations(self) -> int:

@@ -24,6 +24,7 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification.accelerator import Accelerator, moving
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.failing_runs import shortest_failing
@@ -32,9 +33,9 @@ from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guided import GuidedRuns
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, turns
-from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.engines.falsification.walk_extension import continued
+from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, findings_of, turns
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.walk_extension import continued, to_the_end
 from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
 from bbfalsify.kernel import CompiledModel, Walk
 
@@ -271,6 +272,26 @@ class ProbableSearch:
         for pool in self.pools:
             for finding in pool.newly_listed(self.search.iterations):
                 brought.add(finding.iteration or 0)
+                self._make_whole(finding)
                 self.search.report(finding, self.listener)
         self.listener.advanced(self.search, [pool.mass() for pool in self.pools])
         return brought
+
+    def _make_whole(self, finding: Finding) -> None:
+        """Continue a run along a word to the end of the use, so that a replay can tell when all is well."""
+        usage, ask = self.usage, self.search.counting(self.ask)
+        cut = finding.simulation is SimulationStatus.OK and finding.stimulus.duration < usage.duration
+        if finding.walk is None or not cut:
+            return
+        seeds = self.seeds.child("whole", finding.query)
+        walk = to_the_end(usage.model, finding.walk, usage.duration, MAX_STEPS, seeds)
+        if walk.times[-1] < usage.duration:
+            return  # the profile stands still
+        stimulus = usage.stimulus(walk)
+        [answer] = ask([Query(f"{finding.query}/whole", stimulus, seed_name=finding.query)])
+        run = Run(finding.iteration or 0, walk, stimulus, answer)
+        for found in findings_of(usage, run):
+            if (found.requirement, found.actions) == (finding.requirement, finding.actions):
+                finding.word, finding.stimulus, finding.judgement, finding.walk = (
+                    found.word, stimulus, found.judgement, walk,
+                )  # fmt: skip

@@ -38,8 +38,7 @@ from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.engines.falsification.routes import Routes
 from bbfalsify.engines.falsification.simple_values import simplify
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.engines.falsification.walk_extension import continued
-from bbfalsify.kernel import Walk
+from bbfalsify.engines.falsification.walk_extension import to_the_end
 
 HINTS = 4
 """Number of cores of other findings that are tried first."""
@@ -52,8 +51,6 @@ DRAWN = 2
 ALL_SHARES = (1.0, 0.75, 0.5, 0.25)
 ONE_SHARES = (1.0, 0.5, 0.25)
 """Shares of the way to the median: for all delays together, then for one."""
-STRIDE = 8
-"""Steps by which a run is continued to its end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,18 +359,9 @@ class _Attempt:
     def _whole(self, best: _Failing) -> _Failing:
         """Extend the run to the end of the use by the profile's law, so that a replay can show that all is well."""
         usage, walk = self.tools.usage, best.run.walk
-        longer = self._continued(walk)
+        longer = to_the_end(usage.model, walk, usage.duration, MAX_STEPS, self.seeds)
         if longer.times[-1] < usage.duration:
             return best
         quantiles = (*best.run.quantiles, *itertools.repeat(0.5, longer.steps - walk.steps))
         found = self._execute([Followed(longer, quantiles)], whole=True)
         return found[0] if found and found[0].key == best.key else best
-
-    def _continued(self, walk: Walk) -> Walk:
-        model, duration = self.tools.usage.model, self.tools.usage.duration
-        while walk.times[-1] <= duration and walk.steps < MAX_STEPS:
-            [longer] = continued(model, [walk], STRIDE, self.seeds.child("continued", walk.steps))
-            if longer.steps == walk.steps:
-                break
-            walk = longer
-        return walk.prefix(min(walk.steps, int(np.searchsorted(walk.times, duration, "right")) + 1))

@@ -11,6 +11,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.genealogy import Genealogy
 from bbfalsify.kernel import CompiledModel, Particles, Walk, WalkStatus, stochastic_step
 
+STRIDE = 8
+"""Steps by which a walk is continued to its end."""
+
 
 def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: SeedTree) -> list[Walk]:
     """Add `steps` steps to each walk (all of one length); if one of them cannot go on, none does."""
@@ -26,6 +29,16 @@ def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: Se
     if family.particles is start:
         return list(walks)
     return [joined(first, second) for first, second in zip(walks, family.walks(), strict=True)]
+
+
+def to_the_end(model: CompiledModel, walk: Walk, duration: float, most: int, seeds: SeedTree) -> Walk:
+    """Continue a walk to the first action after the end of the use, as far as `most` steps and the profile let it."""
+    while walk.times[-1] <= duration and walk.steps < most:
+        [longer] = continued(model, [walk], STRIDE, seeds.child("continued", walk.steps))
+        if longer.steps == walk.steps:
+            break
+        walk = longer
+    return walk.prefix(min(walk.steps, int(np.searchsorted(walk.times, duration, "right")) + 1))
 
 
 def where_they_end(model: CompiledModel, walks: Sequence[Walk], words: np.ndarray) -> Particles:

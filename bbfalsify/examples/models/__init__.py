@@ -15,6 +15,7 @@ from bbfalsify.examples.models import (
     audio,
     difficult,
     gossip,
+    herschel,
     protocols,
     scheduling,
     structures,
@@ -101,6 +102,10 @@ FAMILIES = {
     "satellite": Family(
         scheduling.satellite, 70, 1, "E<> exists (i : id_t) Task(i).Missed",
         "32 preemptible tasks with shared resources; the size is the best case in per cent of the worst",
+    ),
+    "herschel": Family(
+        herschel.herschel, 71, 1, "E<> exists (i : id_t) Task(i).Missed",
+        "the tasks of two satellites as published (Herschel, Planck); the size is as in satellite",
     ),
     "lock": Family(difficult.combination_lock, 6, 1, "E<> Lock.Open", "a lock: one wrong digit starts anew"),
     "difficult-a7": Family(lambda n: difficult.a7(), 1, 1, "E<> P.Error", "figure A.7: difficult for RCF"),

@@ -91,6 +91,8 @@ def _depth(formula: Formula | Counting) -> int:
 def _parser() -> Any:
     import lark
 
+    from bbfalsify.core.cached_parser import cached_parser
+
     class Builder(lark.Transformer):
         """Bottom-up, while parsing."""
 
@@ -152,8 +154,7 @@ def _parser() -> Any:
             _check_pattern(pattern, string)
             return _perhaps_not(operator == "!~", Atom(side, pattern=pattern))
 
-    grammar = Path(__file__).with_name("ltl.lark").read_text(encoding="utf-8")
-    return lark.Lark(grammar, parser="lalr", lexer="contextual", transformer=Builder())
+    return cached_parser(Path(__file__).with_name("ltl.lark"), lexer="contextual", transformer=Builder())
 
 
 def _words(operator: str) -> str:

@@ -44,10 +44,9 @@ def parse_stl(
 
 @cache
 def _parser() -> Any:
-    import lark
+    from bbfalsify.core.cached_parser import cached_parser
 
-    grammar = Path(__file__).with_name("stl.lark").read_text(encoding="utf-8")
-    return lark.Lark(grammar, parser="lalr", lexer="basic")
+    return cached_parser(Path(__file__).with_name("stl.lark"), lexer="basic")
 
 
 class _Reader:

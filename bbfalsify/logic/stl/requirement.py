@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,18 @@ class Requirement:
         from bbfalsify.logic.stl.stl_monitor import judge
 
         return judge(self.formula, times, signals, time=self.time, period=self.period)
+
+
+def duration_notes(requirements: Sequence[Requirement], horizon: float) -> list[str]:
+    """A formula that looks further ahead than uses last is judged all the same, by simulations that go on."""
+    if horizon == 0 and not any(r.duration(0.0) for r in requirements):
+        return ["the horizon is 0 and no formula looks ahead: only time 0 is judged"]
+    return [
+        f"{r.id} looks further ahead than the horizon of {horizon:g}: to judge it, simulations go on until "
+        f"{r.duration(horizon):g}"
+        for r in requirements
+        if r.duration(0.0) > horizon
+    ]
 
 
 def dense_problems(formula: Formula) -> list[Problem]:

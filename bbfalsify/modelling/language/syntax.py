@@ -18,6 +18,7 @@ from typing import Any
 
 import lark
 
+from bbfalsify.core.cached_parser import cached_parser
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.tree_builder import MOST_DIGITS, TreeBuilder, UnreadableNumber
@@ -40,8 +41,8 @@ STARTS = ("expression", "updates", "declarations", "parameters", "selects", "syn
 
 @cache
 def _parser() -> lark.Lark:
-    grammar = Path(__file__).with_name("language.lark").read_text(encoding="utf-8")
-    return lark.Lark(grammar, parser="lalr", lexer="basic", start=list(STARTS), transformer=TreeBuilder())
+    grammar = Path(__file__).with_name("language.lark")
+    return cached_parser(grammar, lexer="basic", start=list(STARTS), transformer=TreeBuilder())
 
 
 def parse(text: str, start: str, place: Place, *, what: str | None = None) -> Any:

@@ -12,7 +12,7 @@ from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.reporting.html.generic import plain_page
-from bbfalsify.results.recorded import recorded_results, showing
+from bbfalsify.results.recorded import NO_RESULTS, recorded_results, showing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -57,7 +57,7 @@ def _why_not(directory: Path) -> str:
     if not directory.is_dir():
         return "there is no such run directory."
     if (directory / "manifest.json").is_file():
-        return "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
+        return NO_RESULTS
     return "not a run directory (it has neither campaign.json nor results.json)."
 
 

@@ -66,12 +66,13 @@ def estimate_use(
     answers: list[EstimateRow] = []
     decided_by = {**task.decided_by(with_store=False), "engine": settings.as_json()}
     with task.driven(recording, decided_by, many_uses=True) as driver:
+        ask_uses = driver.ask_uses if driver.takes_uses else None
 
         def rarely(number: int, chosen: EstimateSettings) -> Answered:
             requirement = task.requirements[number]
             driver.recorder.record(StageStarted(f"{chosen.method} {requirement.id}", chosen.runs or 0))
             seeds = SeedTree(seed).child(chosen.method, requirement.id)
-            return answer_use(driver.ask, task.usage, number, chosen, seeds, lambda: True)
+            return answer_use(driver.ask, task.usage, number, chosen, seeds, lambda: True, ask_uses)
 
         with driver.until_stopped() as ended:
             if settings.method in RARE:
@@ -84,7 +85,7 @@ def estimate_use(
                 smc.run(
                     driver.ask, task.usage, plain, options, requirements=len(task.requirements),
                     seeds=SeedTree(seed).child("smc"), listener=_Quiet(),
-                    ask_uses=driver.ask_uses if driver.takes_uses else None, stopping=rule,
+                    ask_uses=ask_uses, stopping=rule,
                 )  # fmt: skip
         for number, requirement in enumerate(task.requirements if settings.method not in RARE else ()):
             found, counts = _plainly(number, plain, rule), plain.counts(number)

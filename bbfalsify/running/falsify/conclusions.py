@@ -81,18 +81,6 @@ def worker_notes(system: BlackBox, jobs: int) -> list[str]:
     return [f"{jobs} workers were asked for; there is only one '{system.name}' (exclusive), so one worker was used"]
 
 
-def duration_notes(requirements: Sequence[Requirement], horizon: float) -> list[str]:
-    """A formula that looks further ahead than uses last is judged all the same, by simulations that go on."""
-    if horizon == 0 and not any(r.duration(0.0) for r in requirements):
-        return ["the horizon is 0 and no formula looks ahead: only time 0 is judged"]
-    return [
-        f"{r.id} looks further ahead than the horizon of {horizon:g}: to judge it, simulations go on until "
-        f"{r.duration(horizon):g}"
-        for r in requirements
-        if r.duration(0.0) > horizon
-    ]
-
-
 def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, int]) -> list[str]:
     """Notes that a reader needs to read the numbers rightly."""
     notes = []
@@ -101,10 +89,10 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         meaning = (
             "failing counts as violating"
             if task.execution.on_failure == "violation"
-            else "nobody knows whether they violate, and probabilities leave them out (see on_failure)"
+            else "probabilities leave them out (on_failure: violation counts them as violating)"
         )
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
-        notes.append(f"simulations that failed: {what}; {meaning}{first}")
+        notes.append(f"simulations that failed: {what}{first}; {meaning}; 'bbfalsify doctor' looks for the cause")
     notes += dict.fromkeys(progress.search.notes)
     if not task.options.passes and progress.search.findings:
         notes.append("passes is 0: nothing was estimated or shrunk")

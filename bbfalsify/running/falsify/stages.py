@@ -17,6 +17,7 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.engines.falsification.self_check import check_lists
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.logic.stl.requirement import duration_notes
 from bbfalsify.results.falsify_insights import Baseline, SamplingResult
 from bbfalsify.results.self_check import Meetings, SelfCheck
 from bbfalsify.running.driver import Driver, Ended
@@ -201,7 +202,7 @@ class Stages:
             *conclusions.grid_notes(task.system),
             *task.sampling_notes,
             *conclusions.sampling_notes(self.scribe.progress, task.sampling),
-            *conclusions.duration_notes(task.requirements, task.settings.horizon),
+            *duration_notes(task.requirements, task.settings.horizon),
             *conclusions.worker_notes(task.system, execution.jobs),
             *self.driver.poll.notes(),
             *conclusions.notes_on(task, self.scribe.progress, self.driver.failures),

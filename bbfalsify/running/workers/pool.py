@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure
+from bbfalsify.core.interrupts import uninterrupted
 from bbfalsify.core.query import Answer, AnyQuery, Query, UsesQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
@@ -348,8 +349,9 @@ class WorkerPool:
             for worker in idle:
                 worker.channel.wait_until_closed(max(0.01, until - time.monotonic()))
         finally:  # also when Ctrl-C is pressed again
-            for worker in list(self._workers):
-                self._remove(worker)
+            with uninterrupted():  # a worker that is stopped and not killed would be waited for, for ever
+                for worker in list(self._workers):
+                    self._remove(worker)
             if self._set_up:
                 self._assignment.have_system("tear_down")
                 self._set_up = False

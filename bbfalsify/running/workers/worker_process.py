@@ -9,6 +9,7 @@ import signal
 import time
 from collections import deque
 
+from bbfalsify.core.interrupts import uninterrupted
 from bbfalsify.running.workers.channel import PollingChannel
 from bbfalsify.running.workers.worker_log import WorkerOutput
 from bbfalsify.systems.programs.process_tree import descendants, end_family, how_it_ended, is_ending, kill
@@ -64,6 +65,10 @@ class WorkerProcess:
 
     def destroy(self) -> str:
         """Kill it with everything it started, and say how it had ended, if it had."""
+        with uninterrupted():
+            return self._destroy()
+
+    def _destroy(self) -> str:
         ended_by_itself = self.exited() or self._ends_soon()
         self.started_by_it |= descendants(self._pid)
         if os.name == "posix":

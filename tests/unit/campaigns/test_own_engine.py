@@ -16,6 +16,8 @@ from bbfalsify.core.settings import Settings, engine_name, setting
 from bbfalsify.records.documents import Document
 from bbfalsify.records.recording import Recording
 from bbfalsify.registry import ENGINES, ENTRY_POINTS, EngineKind
+from bbfalsify.reporting.html.writing import report_html
+from bbfalsify.reporting.terminal.generic import result_lines
 
 ADAPTER = """
 from bbfalsify import system
@@ -76,3 +78,10 @@ def test_a_simulation_that_failed_might_have_been_the_violating_one(run, levels,
     assert (result["outcome"], result["requirements"][0]["outcome"]) == (outcome, outcome)
     told = any("too much" in note for note in result["notes"])
     assert told is any(level > 5 for level in levels)
+
+
+def test_the_finding_is_told_and_drawn(run):
+    result = run(1, 3)
+    assert "  #1  u 3; violated at 0; robustness -1; query level/3" in list(result_lines(result, 80, False))
+    page = report_html(result["run_directory"], ENGINES)
+    assert "u 3; violated at 0" in page and "always[0:1](y &lt;= 2)" in page and "<polyline" in page

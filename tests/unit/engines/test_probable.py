@@ -110,6 +110,19 @@ def test_an_easy_requirement_is_explained_by_its_most_probable_words():
     assert 0.3 < found.convergence[0][-1].mass < 0.7
 
 
+def test_listed_runs_along_words_are_whole_uses_so_that_a_replay_can_tell_when_all_is_well():
+    """Cut after their last action, they were never FIXED: a repaired heater left `always[0:20]` open."""
+    box, usage = Box(parse_stl("always[0:20](T <= 30)", signals=["T"])), usage_of()
+    found = search(box, usage, counterexamples=10, simulations=500)
+    whole = [name for name in box.names if name.endswith("/whole")]
+    assert whole and len(box.names) == found.spent, "some were found along words"
+    for finding in found.findings:
+        assert finding.stimulus.duration == usage.duration <= finding.walk.times[-1]
+        assert finding.walk.actions(usage.model)[: len(finding.actions)] == finding.actions
+        assert tuple(action for _, action in finding.word[: len(finding.actions)]) == finding.actions
+        assert finding.judgement.verdict is Verdict.VIOLATED
+
+
 def test_every_simulation_counts_and_has_its_own_name():
     box = Box()
     found = search(box, counterexamples=10, simulations=300)

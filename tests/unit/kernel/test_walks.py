@@ -147,3 +147,15 @@ def test_sampling_continues_clocks_and_odes_between_transitions():
     sampled = sample_expressions(m, walk, reads, times)
     np.testing.assert_allclose(sampled[1], [10.0, 0.0, 29.0, 0.0, 5.5], atol=1e-12)
     np.testing.assert_allclose(sampled[0], [100 * np.exp(-1), 0.0, 0.0, 100.0, 100 * np.exp(-0.55)], atol=1e-8)
+
+
+def test_the_candidates_of_a_search_are_those_of_the_model():
+    """Sleeping edges, hubs and unlisted committed locations hide nothing that can fire, and nothing is listed twice."""
+    plain = subprocess.run(
+        [sys.executable, "-m", "tests.unit.kernel.listed_candidates", "40"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert plain.returncode == 0, plain.stderr[-2000:]
+    slept = {name: int(asleep) for name, _, _, asleep in map(str.split, plain.stdout.splitlines())}
+    assert slept["satellite"] > 100 and slept["hearing"] > 10, "no edge ever slept"

@@ -56,6 +56,18 @@ def test_batches_and_workers_do_not_change_numbers(tmp_path):
     assert names(tmp_path / "alone") == [f"smc/{i}" for i in range(1, 701)]
 
 
+@pytest.mark.parametrize("method", ["importance", "words"])
+def test_rare_event_methods_ask_for_many_uses_too(method, tmp_path):
+    settings = EstimateSettings(horizon=20.0, method=method, runs=1500, particles=50)
+    found = [
+        estimate_use(box, heater.profile(), REQUIREMENTS[:1], settings, seed=1, execution=Execution(jobs=jobs),
+                     recording=Recording(directory=tmp_path / name)).requirements[0]
+        for name, box, jobs in (("alone", FunctionSystem(alone, **PORTS), 1), ("many", heater_system, 2))
+    ]  # fmt: skip
+    assert found[0].estimate == found[1].estimate and found[0].runs == found[1].runs <= 1500
+    assert len(names(tmp_path / "many")) < len(names(tmp_path / "alone")) == found[0].runs
+
+
 def test_the_records_of_many_uses_say_as_much_as_those_of_single_ones(tmp_path):
     for name, box in (("many", heater_system), ("alone", FunctionSystem(alone, **PORTS))):
         estimated(box, runs=300, directory=tmp_path / name)

@@ -195,6 +195,17 @@ def test_a_crash_that_counts_as_a_violation_is_replayed_as_a_crash(found):
     assert result.outcome is ReplayOutcome.CHANGED and "but it violates the requirement" in result.explanation
 
 
+def test_a_crash_whose_input_ends_with_it_is_fixed_once_it_does_not_come(found):
+    """The input of a failing simulation is cut there, so `always[0:20]` stays open: that said CHANGED."""
+    half = len(found.times) // 2
+    inputs = {name: values[:half] for name, values in found.inputs.items()}
+    cut = dataclasses.replace(found, times=found.times[:half], inputs=inputs, outputs={})
+    assert replay(cut, weaker(0.5)).outcome is ReplayOutcome.CHANGED, "a violation may come after the end"
+    result = replay(dataclasses.replace(cut, simulation=SimulationStatus.RAISED), weaker(0.5))
+    assert result.outcome is ReplayOutcome.FIXED
+    assert result.explanation == "the simulation does not fail any more, and the requirement is not violated any more"
+
+
 def test_a_file_for_another_system_is_refused(found):
     other = FunctionSystem(lambda s: {}, inputs=["valve"], outputs=["T", "p"], name="pump")
     with pytest.raises(UserError) as error:

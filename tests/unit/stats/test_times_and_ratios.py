@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from bbfalsify.stats.estimates import MOST_BINS, common_bins, distribution, ratio_of_means
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.stats.estimates import MOST_BINS, common_bins, distribution, part_of, ratio_of_means
 
 
 def test_quantiles_are_weighted_and_bars_add_up_to_the_probability():
@@ -46,3 +47,17 @@ def test_ratio_of_means_and_its_interval():
     residual = (1.0 - 4 / 3) / 1.5
     assert half == pytest.approx([0.0, 12.7062 * math.sqrt(2) * abs(residual) / math.sqrt(2)], rel=1e-4)
     assert math.isinf(ratio_of_means(np.ones((1, 1)), np.ones(1), 0.95)[1][0])
+
+
+def test_part_of_a_whole_that_was_never_met_without_it_is_all_of_it():
+    """It was 0: a mode that a use meets with probability 0.004 "fails 0 %"."""
+    met, nothing = Estimate(0.004, 0.001, 0.009, 0.95, "", 20), Estimate(0.0, 0.0, 0.1, 0.95, "", 50)
+    quotient = part_of(met, nothing)
+    assert (quotient.value, quotient.low, quotient.high) == (1.0, 0.0, 1.0)
+    assert part_of(nothing, met).value == 0.0
+
+
+def test_part_that_may_be_nothing_has_the_lower_limit_zero():
+    """It was 1e-305."""
+    quotient = part_of(Estimate(0.004, 0.0, 0.009, 0.95, "", 20), Estimate(0.012, 0.01, 0.014, 0.95, "", 50))
+    assert quotient.value == pytest.approx(1 / 3) and quotient.low == 0.0 < quotient.value < quotient.high < 1.0
