@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import (
@@ -171,7 +172,9 @@ class GuardSplitter:
         return rows
 
     def _name(self, target: Read) -> str:
-        for v in self.network.variables:
-            if v.kind.is_real == target.kind.is_real and v.slot <= target.slot < v.slot + v.size:
-                return v.name
-        return f"slot {target.slot}"
+        return self._names.get((target.kind.is_real, target.slot), f"slot {target.slot}")
+
+    @cached_property
+    def _names(self) -> dict[tuple[bool, int], str]:
+        variables = self.network.variables
+        return {(v.kind.is_real, slot): v.name for v in variables for slot in range(v.slot, v.slot + v.size)}

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from bbfalsify.results.falsify_result import RequirementResult
 
 
+ANY_USE = "any use"
+"""Name of a mode that has neither actions nor conditions."""
+
+
 def violation_sentence(row: RequirementResult) -> str:
     """R1, never above 75 degrees: violated in at least 1 of 206 uses [199, 215]"""
     return f"{row.id}, {row.text or row.stl}: {violated_in(row)}"
@@ -34,6 +38,8 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     assert known is not None
     rest = 0.0 if other is None else other.value
     explained = 1.0 - min(1.0, rest / known.value) if known.value > 0 else 0.0
+    if modes and all(mode.name == ANY_USE for mode in modes):
+        return "no short pattern tells these uses from those that pass"
     named = "1 failure mode explains" if len(modes) == 1 else f"{len(modes)} failure modes explain"
     text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
     return text if unseen is None else f"{text}; violations never seen: less than {odds(unseen.high)}"

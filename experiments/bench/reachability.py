@@ -28,7 +28,7 @@ MODELS = (
     "milner:100", "milner:500",
     "leader-channels:4", "leader-channels:5", "leader-hops:4", "leader-hops:5",
     "gossip-masks:6", "gossip-masks:8", "gossip-table:6", "gossip-exchange:6", "gossip-exchange:8", "gossip-clusters:6",
-    "satellite:40", "satellite:60", "satellite:80",
+    "satellite:40", "satellite:60", "satellite:80", "herschel:71", "herschel:75",
     "lock:6", "lock:8",
     "difficult-a7", "difficult-b2", "difficult-b3", "difficult-b8",
 )  # fmt: skip

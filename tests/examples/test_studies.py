@@ -19,7 +19,15 @@ def study(monkeypatch, capsys):
         return capsys.readouterr().out
 
     yield study
-    for name in ("estimators", "interval_coverage", "search", "guiding", "in_process", "state_search"):
+    for name in (
+        "estimators",
+        "estimate_coverage",
+        "interval_coverage",
+        "search",
+        "guiding",
+        "in_process",
+        "state_search",
+    ):
         sys.modules.pop(name, None)
 
 
@@ -41,6 +49,17 @@ def test_coverage_of_intervals(study):
     assert out.count("2 repetitions, 10 passes of 40, nominal 95 %") == 3
     rows = [line.split() for line in out.splitlines() if line.startswith("on·on·on·off ")]
     assert [row[1] for row in rows] == ["9.554183e-04"] * 3 and all(row[2].endswith("%") for row in rows)
+
+
+def test_coverage_of_estimates(study, tmp_path):
+    """Of each kind of case a few repetitions; made in two parts they are the same as in one."""
+    cases = ("ruin: plain", "ruin: splitting, adaptive", "heater, rarely: quasi_random")
+    whole = study("estimate_coverage", "--repetitions", "4", "--into", str(tmp_path / "whole"), "--only", *cases)
+    study("estimate_coverage", "--repetitions", "1", "--into", str(tmp_path / "parts"), "--only", *cases)
+    study("estimate_coverage", "--repetitions", "4", "--into", str(tmp_path / "parts"), "--only", *cases)
+    shown = study("estimate_coverage", "--show", "--into", str(tmp_path / "parts"), "--only", *cases)
+    assert shown.splitlines() == [line for line in whole.splitlines() if not line.startswith("<!--")]
+    assert shown.count("| 4 |") >= 5 + 1 and "| heater, rarely | 0.0003853 | quasi_random" in shown
 
 
 def test_highways_as_in_table_1(study):

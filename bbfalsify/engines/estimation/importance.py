@@ -164,7 +164,9 @@ class ImportanceSampling:
             values = sums / count
             mean = float(values.mean())
             low, high = t_interval(values, self.confidence) if mean > 0 else (0.0, 1.0)
-            if mean > 0 and high - low <= 2 * self.relative * (mean + self.beside):
+            # A few heavy weights may agree by chance, and look precise.
+            enough = self.beside > 0 or effective_samples(np.concatenate(weights)) >= FEW
+            if mean > 0 and enough and high - low <= 2 * self.relative * (mean + self.beside):
                 break
             if not self.go_on() or self.source.runs + BATCHES * size > self.most_runs:
                 if mean > 0 or not self.beside:

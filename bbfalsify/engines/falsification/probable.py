@@ -12,19 +12,22 @@ meet most.  So this search goes on, and keeps a pool of words from several sourc
 The list has the best words by their rough masses (`word_pool.py`).  The search ends when no requirement's list got a
 word that matters within the last `patience` simulations, or with its budget.  A source that adds nothing to the list
 gets less of the next rounds.  The seed and the answers determine the result, not the number of workers.
+
+A budget of less than `ROUNDS` rounds is divided into so many smaller ones.  Then no plain walks are made before the
+list is full, findings are confirmed when the search is over, and walks end where the room to confirm them begins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.core.verdict import SimulationStatus, StopReason
 from bbfalsify.engines.falsification.accelerator import Accelerator, moving
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.failing_runs import shortest_failing
@@ -47,6 +50,8 @@ FURTHER = 2
 """Actions by which runs along a word are extended: a violation may come a little later, and have another word."""
 GUIDED_SHARE = 0.5
 """Proposals of a guide per walk of a round."""
+ROUNDS = 4
+"""Rounds at least, however small the budget: the later ones go along the words of the earlier."""
 QUIET_SHARE = 4
 """Factor by which the simulations of a source are reduced if it added nothing to the list in the last round."""
 
@@ -75,12 +80,20 @@ class ProbableSearch:
     """Proposes some of the runs."""
     pools: list[Pool] = field(init=False, default_factory=list)
     _rounds: list[int] = field(init=False, default_factory=list)
+    _scarce: bool = field(init=False, default=False)
+    """The budget is less than that of `ROUNDS` rounds."""
+    _reported: list[Finding] = field(init=False, default_factory=list)
+    """Findings of a scarce budget that were reported in the end."""
     _quiet: set[str] = field(init=False, default_factory=set)
     """Sources that added nothing to the list when they were last used."""
 
     def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
         search = self.search
         search.begin(requirements)
+        budget = self.plan.simulations - search.spent
+        self._scarce = budget < ROUNDS * self.plan.batch
+        if self._scarce:
+            self.plan = replace(self.plan, batch=max(budget // ROUNDS, 1))
         self._before = list(search.findings)
         for finding in self._before:
             search.plain.know(finding.requirement, finding.actions)
@@ -99,7 +112,10 @@ class ProbableSearch:
         try:
             for _ in turns(search, self.plan, self._settled, out_of_time):
                 self._round()
+            self._report_all()
         finally:  # an interrupted search keeps what it has
+            if self._scarce:
+                search.findings[:] = [f for f in search.findings if f in self._before or f in self._reported]
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
             search.further = [pool.further() for pool in self.pools]
 
@@ -115,9 +131,14 @@ class ProbableSearch:
 
     def _round(self) -> None:
         # The first round is for words to go on from: plain walks would violate too rarely to give any.
-        share = self.plain_walks if self._rounds else 0.0
+        before = self.search.iterations
+        filling = self._scarce and not all(pool.full for pool in self.pools)
+        share = self.plain_walks if self._rounds and not filling else 0.0
         plain = round(self._share("plain", self.plan.batch * share))
-        for run in self._accelerator.runs(self.plan.batch - plain, range(len(self.pools))):
+        accelerated = self.plan.batch - plain
+        if filling and self._rounds:
+            accelerated //= 2  # words to go on from are there: runs along them fill the list sooner
+        for run in self._accelerator.runs(self._room(accelerated), range(len(self.pools))):
             self._read(run)
         sources = {"plain": self._plain(plain), "guided": self._guided(), "along": self._along_words()}
         self._weigh()
@@ -128,6 +149,18 @@ class ProbableSearch:
                 self._quiet.discard(name)
             elif numbers:
                 self._quiet.add(name)
+        if self.search.iterations == before:  # what is left does not suffice to find and confirm another one
+            self.search.stopped = StopReason.BUDGET_SIMULATIONS
+
+    def _room(self, count: int) -> int:
+        """At most so many walks; fewer if a scarce budget would not suffice to confirm what they may find."""
+        left, tries = self.plan.simulations - self.search.spent, self.plan.confirmations
+        if self._scarce:
+            listed = sum(len(pool.best()) for pool in self.pools)
+            free = self.plan.wanted * len(self.pools) - listed
+            left -= tries * listed
+            left = max(left - tries * free, left // (1 + tries))  # a walk brings one at most, into a free place
+        return max(0, min(count, left))
 
     def _share(self, source: str, size: float) -> float:
         return size / QUIET_SHARE if source in self._quiet else size
@@ -152,7 +185,7 @@ class ProbableSearch:
         self.pools[finding.requirement].add(finding, places)
 
     def _plain(self, count: int) -> range:
-        iterations = self.plan.next(self.search, count)
+        iterations = self.plan.next(self.search, self._room(count))
         if not iterations:
             return iterations
         words = self._plain_seeds.integers(0, 2**64, size=len(iterations), dtype=np.uint64)
@@ -170,7 +203,7 @@ class ProbableSearch:
         first = self.search.iterations + 1
         if self.guided is not None:
             last = self.search.iterations + round(self._share("guided", self.plan.batch * GUIDED_SHARE))
-            while (left := min(last - self.search.iterations, self.plan.simulations - self.search.spent)) > 0:
+            while (left := self._room(last - self.search.iterations)) > 0:
                 before = self.search.iterations
                 for run in self.guided.runs(min(self.guided.plan.batch, left), ()):
                     self._read(run)
@@ -203,27 +236,43 @@ class ProbableSearch:
             # Nothing is contested while there are free places.
             for gain, word in pool.worth_running(contested=contested and pool.full):
                 promised[word.actions] = max(gain, promised.get(word.actions, 0.0))
-        count = max(0, min(count, self.plan.simulations - self.search.spent))
-        chosen = sorted(promised, key=lambda key: (-promised[key], len(key), key))[: count // RUNS]
+        chosen = self._allotted(promised, self._room(count))
         walks: dict[int, Walk] = {}
         tried: list[tuple[Key, float, range]] = []
-        for key in chosen:
+        for key, runs in chosen.items():
             drawn = self.seeds.child("along", *key, self._runs_along(key))
             split = self.split(self.usage.model, key, effort=self.effort, seeds=drawn)
             # Neighbouring traces may have the same ancestors.
             traces = split.walks()
-            traces = traces[:: max(1, len(traces) // RUNS)][:RUNS]
+            traces = traces[:: max(1, len(traces) // runs)][:runs]
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
             traces = whole_moments(self.usage.model, traces, drawn.child("moment"))
+            if self._scarce:  # whole at once: no simulation is spent on making a finding whole
+                limits = self.usage.duration, MAX_STEPS
+                traces = [to_the_end(self.usage.model, w, *limits, drawn.child(i)) for i, w in enumerate(traces)]
             traces = self.usage.values.drawn(traces, drawn)
             numbers = self.plan.next(self.search, len(traces))
             walks |= dict(zip(numbers, traces, strict=True))
             for walk in traces:
                 self.search.visits.add_walk(self.usage.model, walk)
             tried.append((key, split.cylinder, numbers))
-        hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=True)}
+        hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=not self._scarce)}
         for key, cylinder, numbers in tried:
             self._count(key, cylinder, [finding for number in numbers for finding in hits[number]], len(numbers))
+
+    def _allotted(self, promised: dict[Key, float], count: int) -> dict[Key, int]:
+        """Words to run along, the most promising first, each with its number of runs.
+
+        Where the budget is scarce, every further run along a word is taken to promise half as much as the one before.
+        """
+        chosen = sorted(promised, key=lambda key: (-promised[key], len(key), key))
+        if not self._scarce:
+            return dict.fromkeys(chosen[: count // RUNS], RUNS)
+        steps = [(-promised[key] / 2**run, place, key) for place, key in enumerate(chosen) for run in range(RUNS)]
+        allotted: dict[Key, int] = {}
+        for *_, key in sorted(steps)[:count]:
+            allotted[key] = allotted.get(key, 0) + 1
+        return allotted
 
     def _runs_along(self, key: Key) -> int:
         return max(pool.words[key].runs for pool in self.pools if key in pool.words)
@@ -265,6 +314,13 @@ class ProbableSearch:
 
     # ------------------------------------------------------------------ the list
 
+    def _report_all(self) -> None:
+        """Report what a search of scarce budget has listed in the end: words that left its list cost nothing more."""
+        for finding in self.search.findings if self._scarce else ():
+            if finding not in self._before:
+                self.search.report(finding, self.listener)
+                self._reported.append(finding)
+
     def _list(self) -> set[int]:
         """Update the findings; return the numbers of the simulations that added something to a list."""
         self.search.findings[:] = self._before + [w.finding for pool in self.pools for w in pool.best() if w.finding]
@@ -272,8 +328,9 @@ class ProbableSearch:
         for pool in self.pools:
             for finding in pool.newly_listed(self.search.iterations):
                 brought.add(finding.iteration or 0)
-                self._make_whole(finding)
-                self.search.report(finding, self.listener)
+                if not self._scarce:
+                    self._make_whole(finding)
+                    self.search.report(finding, self.listener)
         self.listener.advanced(self.search, [pool.mass() for pool in self.pools])
         return brought
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.kernel.target_search import Recording
 from bbfalsify.logic.reach_query import ReachQuery
+from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.long_replay import LongReplay
@@ -112,13 +113,17 @@ def follow(
     names = [f"{v.name}[{i}]" if v.size > 1 else v.name
              for v in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
              for i in range(v.size)]  # fmt: skip
+    effects = EffectAnalysis(network.functions)
+    branches = [b for p in network.processes for e in p.edges for b in e.branches]
+    written = sorted({slot for b in branches for store, slot in effects.statements(b.updates).writes if store == "i"})
     steps = []
     pictured = len(moves) * network.real_count <= MOST_PICTURED
     flowing = run.reals_later() if pictured else None
+    after = run.integers
     for number, (taken, time) in enumerate(zip(moves, times, strict=True)):
+        before = after
         if not go_on():
             raise TimeIsUp(f"the time was up after {number} of {len(moves)} steps of the exact re-check")
-        before = run.integers
         try:
             delay = run.take(taken, time, tolerance=_tolerance(run.exact), prefer_bounds=prefer_bounds)
         except NotAllowed as problem:
@@ -129,9 +134,8 @@ def follow(
         if drawn is not None:
             state, integers = run.state(), tuple(int(v) for v in drawn[: network.integer_count])
             run.load(State(state.locations, integers, tuple(Fraction(v) for v in drawn[len(integers) :]), state.time))
-        changes = tuple(
-            (names[i], new) for i, (old, new) in enumerate(zip(before, run.integers, strict=True)) if old != new
-        )
+        after = run.integers
+        changes = tuple((names[i], after[i]) for i in written if before[i] != after[i])
         process, edge, _ = taken[0]
         action = network.processes[process].edges[edge].action
         following = run.reals_later() if pictured else None

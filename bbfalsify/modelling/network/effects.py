@@ -36,6 +36,7 @@ class EffectAnalysis:
     def __init__(self, functions: Sequence[ex.Function]) -> None:
         self.functions = functions
         self._functions: dict[int, Effects] = {}
+        self._statements: dict[int, tuple[tuple[ex.Statement, ...], Effects]] = {}
 
     def expression(self, e: ex.Expression | None) -> Effects:
         if e is None:
@@ -66,6 +67,14 @@ class EffectAnalysis:
         return self._functions[number]
 
     def statements(self, statements: Iterable[ex.Statement]) -> Effects:
+        """Effects of a sequence; a tuple is looked at once, and kept, so that no other has its identity."""
+        if not isinstance(statements, tuple):
+            return self._effects(statements)
+        if id(statements) not in self._statements:
+            self._statements[id(statements)] = statements, self._effects(statements)
+        return self._statements[id(statements)][1]
+
+    def _effects(self, statements: Iterable[ex.Statement]) -> Effects:
         result = Effects()
         for s in statements:
             if isinstance(s, ex.Assign):

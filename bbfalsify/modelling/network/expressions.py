@@ -22,9 +22,10 @@ class Kind(StrEnum):
     DOUBLE = "double"
     CLOCK = "clock"
 
-    @property
-    def is_real(self) -> bool:
-        return self in (Kind.DOUBLE, Kind.CLOCK)
+    is_real: bool
+
+    def __init__(self, name: str) -> None:
+        self.is_real = name in ("double", "clock")
 
 
 # --- expressions -----------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ class Evaluator(Generic[SomeMemory]):
         return _VALUES[type(node)](self, node, frame)
 
     def _constant(self, node: ex.Constant, frame: Frame) -> exact.Value:
-        return Fraction(node.value) if node.kind.is_real else int(node.value)
+        return exact.fraction(node.value) if node.kind.is_real else int(node.value)
 
     def _read(self, node: ex.Read, frame: Frame) -> exact.Value:
         store = self.memory.reals if node.kind.is_real else self.memory.integers
@@ -118,7 +118,8 @@ class Evaluator(Generic[SomeMemory]):
         return int(self.memory.locations[node.process] == node.location)
 
     def _true(self, node: ex.Expression, frame: Frame) -> bool:
-        return self.sample.truth(self.value(node, frame))
+        value = self.value(node, frame)
+        return value != 0 if type(value) is int else self.sample.truth(value)
 
     def _unary(self, node: ex.Unary, frame: Frame) -> exact.Value:
         if node.operator == "!":

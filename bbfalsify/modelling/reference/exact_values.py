@@ -70,8 +70,13 @@ class Affine:
 Value = int | float | Fraction | Affine | Unknown
 
 
+def fraction(value: Number) -> Fraction:
+    """The number as a fraction; one that is one already is not made again."""
+    return value if type(value) is Fraction else Fraction(value)
+
+
 def affine(constant: Number, slope: Number) -> Fraction | Affine:
-    return Affine(Fraction(constant), Fraction(slope)) if slope != 0 else Fraction(constant)
+    return Affine(fraction(constant), fraction(slope)) if slope != 0 else fraction(constant)
 
 
 def at_delay(value: Value, delay: Real) -> Number:

@@ -36,6 +36,8 @@ class Stay:
 def timeline(data: Mapping[str, Any]) -> str:
     steps = data["steps"]
     by_time = data["time"] > 0
+    if not steps and not by_time:
+        return '<p class="soft">Nothing happens: it is so in the initial state.</p>'
     moments = [float(step["time"]) if by_time else float(place + 1) for place, step in enumerate(steps)]
     end = float(data["time"]) if by_time else float(len(steps) + 1)
     stays = {name: stays for name, stays in _stays(data, moments, end).items() if len(stays) > 1}

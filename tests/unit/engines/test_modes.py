@@ -199,7 +199,7 @@ def test_nothing_to_learn_gives_no_pattern():
         (Pattern(("a",), (Condition(Gap(0), low=3.0),)), "a at 3 or later"),
         (Pattern(("a",), (Condition(Level("T", 0), high=-28.0),)), "a with T ≤ -28 degC"),
         (Pattern((), (Condition(Window("v", 0.0, 14.0, "least"), low=93.0),)), "v ≥ 93 until 14"),
-        (Pattern(()), "any use"),
+        (Pattern(()), "any use: no short pattern found"),
     ],
 )
 def test_sentences(pattern, sentence):

@@ -3,6 +3,7 @@
 import pytest
 
 from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
@@ -94,6 +95,24 @@ def test_the_four_keys_are_found_when_more_are_wanted():
     assert (end.simulations, end.words) == (440, 4)
     # Rough estimates: right within a factor of two.
     assert sum(heater.EXACT.values()) / 2 < end.mass < 2 * sum(heater.EXACT.values())
+
+
+class Confirming(SearchOnly):
+    """Says that each finding was repeated three times."""
+
+    def found(self, finding):
+        super().found(finding)
+        finding.confirmation = Confirmation(3, 3, True, None)
+
+
+@pytest.mark.parametrize("simulations", [20, 60, 120])
+def test_a_scarce_budget_is_not_exceeded_and_confirms_what_is_listed_in_the_end(simulations):
+    for seed in range(1, 6):
+        listener = Confirming()
+        found = search(seed=seed, counterexamples=2, simulations=simulations, confirmations=3, listener=listener)
+        assert simulations - 4 < found.spent <= simulations or found.stopped is StopReason.COMPLETED
+        assert listener.listed == found.findings and len(found.findings) <= 2
+        assert found.beside >= 3 * len(found.findings)
 
 
 def test_the_first_ones_are_still_to_be_had():

@@ -187,6 +187,11 @@ def test_locations_variables_and_clocks_over_time():
     assert "Not drawn: 1 processes that never move." in "".join(root.itertext())
 
 
+def test_a_trace_without_steps_and_time_is_a_sentence():
+    drawn = timeline(trace_data(time=0.0, steps=[]))
+    assert "svg" not in drawn and "initial state" in drawn
+
+
 def test_a_trace_without_time_is_drawn_over_its_steps():
     data = trace_data(time=0.0)
     for step in data["steps"]:

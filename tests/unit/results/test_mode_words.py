@@ -3,9 +3,11 @@
 import pytest
 
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.verdict import Outcome
 from bbfalsify.reporting.html.modes import _renamed
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
-from bbfalsify.results.mode_words import like
+from bbfalsify.results.falsify_result import RequirementResult
+from bbfalsify.results.mode_words import explanation, like
 
 ABOUT = Estimate(0.1, 0.05, 0.2, 0.95, "test", 100)
 
@@ -27,6 +29,12 @@ def mode(name):
 )
 def test_modes_like_one_of_another_version(old, alike):
     assert like(old, [mode(name) for name in ("bath·boost", "boost×3", "throttle high, brake low")]) == alike
+
+
+def test_a_mode_of_any_use_explains_nothing():
+    row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=ABOUT)
+    assert explanation(row, [mode("any use")]) == "no short pattern tells these uses from those that pass"
+    assert explanation(row, [mode("on")]).startswith("1 failure mode explains 100 %")
 
 
 def test_an_earlier_run_is_shown_under_names_of_now():

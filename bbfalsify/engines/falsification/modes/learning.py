@@ -36,8 +36,8 @@ AS_OFTEN = 0.6
 FEWEST = 3
 """… of which at least so many are known."""
 SURE, MORE = 0.98, 1.15
-"""A pattern that fails less often than the first may give way to one of a single action that tells this much more (or
-more at all, if both speak of times without an action)."""
+"""A pattern that fails less often than the first may give way to one of a single action and a time without another,
+which fails as often and tells this much more (or more at all, if both speak of such times)."""
 MOST_USES = 600
 """Uses of each kind that decide about cores; of more, every second, third, …."""
 
@@ -106,8 +106,9 @@ def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     # A time without another action may say more than a sequence of them: a long cold spell, however it is spelt.
     everyone = Sample([use for use in few if use.word == word], few, passing)
     others = [around_one(action, _sample(word, (action,), few, passing)) for action in dict.fromkeys(word)]
-    best = max(others, key=lambda pattern: _told(pattern, everyone))
-    more = 1.0 if any(found.quiet) else MORE
+    least, more = precision(found, everyone), 1.0 if any(found.quiet) else MORE
+    sharper = [other for other in others if any(other.quiet) and precision(other, everyone) >= least]
+    best = max(sharper, key=lambda pattern: _told(pattern, everyone), default=found)
     return best if _told(best, everyone) > more * _told(found, everyone) else found
 
 

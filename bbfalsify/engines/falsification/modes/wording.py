@@ -51,7 +51,7 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
     windows = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
     windows.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
     values = [_limits(c, units) + _when(at) + _some_time(c, at) for c, at in windows]
-    said = ", ".join([*_counted(pattern.core, parts), *values]) or "any use"
+    said = ", ".join([*_counted(pattern.core, parts), *values]) or "any use: no short pattern found"
     absent = sorted(pattern.absent)
     said = f"{said}, without {' or '.join(absent)} in between" if absent else said
     return ", ".join([said, *_quiet(pattern)])

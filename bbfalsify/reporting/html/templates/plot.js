@@ -123,7 +123,7 @@ class Plot {
   paint() {
     const spec = this.spec, [from, to] = this.view;
     const width = this.width = Math.max(280, this.host.clientWidth);
-    const left = 62, right = 14, laneHeight = 34, panelHeight = spec.height || 160, gap = 26;
+    const left = 62, right = 14, laneHeight = 40, panelHeight = spec.height || 160, gap = 26;
     const inner = width - left - right;
     this.x = value => left + inner * (value - from) / (to - from);
     this.time = pixel => from + (to - from) * (pixel - left) / inner;
@@ -168,16 +168,17 @@ class Plot {
     draw(svg, "text", {x: left - 8, y: top + 21, class: "tick", "text-anchor": "end"}, lane.title);
     draw(svg, "path", {d: `M${left} ${top + 17}h${inner}`, class: "grid"});
     const group = draw(svg, "g", {"clip-path": `url(#${clip})`});
-    let free = left - 1;
+    const free = [left - 3, left - 3];  // right ends of the labels above and below the line
     lane.events.forEach(([time, action], number) => {
       const x = this.x(time), inKey = lane.key === undefined || number < lane.key;
       if (x < left - 1 || x > left + inner + 1) return;
       const tick = draw(group, "path", {d: `M${x} ${top + 10}v14`, class: inKey ? "event" : "event after"});
       draw(tick, "title", {}, `${action} at ${shown(time, 6)}`);
       const text = action.length > 14 ? action.slice(0, 13) + "…" : action, room = 6.3 * text.length + 6;
-      if (x - 2 < free || x + room > left + inner + 4) return;
-      draw(group, "text", {x: x + 3, y: top + 10, class: inKey ? "action" : "action after"}, text);
-      free = x + room;
+      const row = x - 2 >= free[0] ? 0 : 1, fits = x + room <= left + inner + 4, start = fits ? x + 3 : x - room + 3;
+      if ((fits ? x - 2 : x - room) < free[row]) return;
+      draw(group, "text", {x: start, y: top + (row ? 33 : 10), class: inKey ? "action" : "action after"}, text);
+      free[row] = fits ? x + room : x + 3;
     });
   }
 
