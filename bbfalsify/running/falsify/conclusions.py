@@ -137,7 +137,7 @@ def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -
             last = first + len(group) - 1
             if last > first and all(row.ordering is not None for row in group):
                 rows = f"#{first} {'and' if last == first + 1 else 'to'} #{last}"
-                notes.append(f"{requirement.id}: {rows} overlap; further passes ordered them, not these numbers")
+                notes.append(f"{requirement.id}: {rows} have intervals that overlap; further simulations ordered them")
             first = last + 1
     return notes
 

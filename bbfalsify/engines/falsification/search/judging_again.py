@@ -149,7 +149,7 @@ def _text(check: SamplingCheck) -> str:
     parts = [f"{check.not_confirmed} of {check.findings} findings not confirmed"] if check.findings else []
     parts += [f"{check.moved} by other actions"] if check.moved else []
     parts += [f"{check.violating} of {check.passing} passing runs violate"] if check.passing else []
-    parts += [f"{check.closest_violating} of the {check.closest} next to violating do"] if check.closest else []
+    parts += [f"{check.closest_violating} of the {check.closest} that came closest violate"] if check.closest else []
     return f"judged again at samples every {check.finer:g} instead of {check.period:g}: {', '.join(parts)}"
 
 
