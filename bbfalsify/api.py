@@ -6,14 +6,16 @@ recorded), and hands over to the room `running`, whose functions take these two.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.events import Listener
 from bbfalsify.engines.checking.settings import CheckSettings
 from bbfalsify.engines.reachability.settings import ReachSettings
@@ -73,17 +75,19 @@ def falsify(
     directory: str | Path | None = None,
     executor: str | Executor | None = None,
     executor_lost: ExecutorLostChoice = "stop",
+    **settings: Any,
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
     `profile` may be its file, a requirement its formula (`"always(T <= 75)"`) or a specification file
     (`"specs/heater.yaml"`), whose requirements all count; a formula is called R1, R2, …, by its place.
 
-    `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
-    `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
-    `baseline` (`SmcOptions`), plain simulation of the profile then estimates how probable any violation is, so that the
-    result can say how much of it the list explains.  `out=None` writes nothing; the counterexamples of the result have
-    their `trace` (times, inputs, outputs) in memory.
+    Every setting of `Options` may be given by its own name (`simulations=200, passes=0`), as under `engine:` in a
+    campaign.  `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is
+    shrunk then.  `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.
+    With `baseline` (`SmcOptions`), plain simulation of the profile then estimates how probable any violation is, so
+    that the result can say how much of it the list explains.  `out=None` writes nothing; the counterexamples of the
+    result have their `trace` (times, inputs, outputs) in memory.
 
     Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
     where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
@@ -109,16 +113,28 @@ def falsify(
     for argument, value, kind in (("options", options, Options), ("baseline", baseline, SmcOptions)):
         if value is not None and not isinstance(value, kind):
             raise UserError(f"{argument} must be {kind.__name__}(…); found {type(value).__name__}.")
-    settings = Settings(horizon, period, options or Options(), baseline, max_time)
+    chosen = Settings(horizon, period, _options(options, settings), baseline, max_time)
     execution = Execution(
         jobs=jobs, executor=executor, executor_lost=executor_lost, time_limit=time_limit_s,
         memory_limit=memory_limit_mb, votes=votes, early_stop=early_stop, on_failure=on_failure,
     )  # fmt: skip
     recording = Recording(out, directory, name, tuple(listeners), configuration, system_record)
     return run(
-        system, profile, _with_files_read(system, requirements), settings, budget=budget or Budget(), seed=seed,
+        system, profile, _with_files_read(system, requirements), chosen, budget=budget or Budget(), seed=seed,
         store=store, accepted=accepted, execution=execution, recording=recording,
     )  # fmt: skip
+
+
+def _options(given: Options | None, named: Mapping[str, Any]) -> Options:
+    """Return the options with the settings that were given by name; a name that nothing has gets the closest one."""
+    from bbfalsify.core.settings import settings_of
+    from bbfalsify.engines.falsification.settings import Options
+
+    known, own = settings_of(Options), inspect.signature(falsify).parameters
+    unknown = [unknown_name("argument", name, {*known, *own} - {"settings"}) for name in named if name not in known]
+    if unknown:
+        raise UserError(unknown)
+    return replace(given or Options(), **named)
 
 
 def _with_files_read(system: System, given: Any) -> list[StlLike]:

@@ -6,6 +6,9 @@ import math
 
 from bbfalsify.core.estimate import Estimate
 
+ALL = 1.0 - 1e-12
+"""Sums of shares that make a whole are seldom exactly 1."""
+
 
 def probability(value: float) -> str:
     """9.55e-4 rather than 0.000955 or 9.55e-04."""
@@ -61,6 +64,6 @@ def _short(text: str, beside: str) -> str:
 
 def percent(share: float) -> str:
     """26 %, 7.2 %, 0.04 %, and never 100 % of what is not all."""
-    if 0.995 <= share < 1.0:
+    if 0.995 <= share < ALL:
         return f"{math.floor(share * 1000) / 10:g} %"
     return f"{float(f'{100 * share:.2g}'):g} %"

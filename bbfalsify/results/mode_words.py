@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bbfalsify.core.odds import odds, odds_interval, percent
+from bbfalsify.core.odds import ALL, odds, odds_interval, percent
 from bbfalsify.results.falsify_modes import FailureMode
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ANY_USE = "any use"
 """Name of a mode that has neither actions nor conditions."""
 
+NEARLY_ALL = 0.99
 TELLING = 0.5
 """A mode whose pattern fails less often does not explain its violations."""
 
@@ -42,6 +43,8 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     rest = 0.0 if other is None else other.value
     explained = 1.0 - min(1.0, rest / known.value) if known.value > 0 else 0.0
     if modes and all(mode.name == ANY_USE for mode in modes):
+        if known.high >= ALL and known.value >= NEARLY_ALL:
+            return "it is violated whatever the actions and values are"
         return "no short pattern tells these uses from those that pass"
     # A pattern that mostly passes is on the way to these violations; it does not say why they happen.
     verb = "explain" if all(mode.precision.value >= TELLING for mode in modes) else "cover"

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bbfalsify import Options
+from bbfalsify import Options, falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.setting_values import Collected
 from bbfalsify.core.settings import Settings, keys_of, setting, settings_of
@@ -101,3 +101,12 @@ def test_every_default_is_allowed_and_every_setting_is_described(cls):
     required = {"horizon": 1.0} if cls is FalsifySettings else {}
     assert cls(**required).as_json().keys() == keys_of(cls).keys()
     assert all(one.rules.sentence.endswith(".") for one in settings_of(cls).values())
+
+
+def test_falsify_takes_settings_by_name_and_names_the_closest():
+    with pytest.raises(UserError, match=r"unknown argument 'simulatons'. Did you mean 'simulations'\?"):
+        falsify(None, "profile.yaml", "x > 0", horizon=1, simulatons=3)
+    with pytest.raises(UserError, match=r"unknown argument 'sead'. Did you mean 'seed'\?"):
+        falsify(None, "profile.yaml", "x > 0", horizon=1, sead=3)
+    with pytest.raises(UserError, match="passes must be at least 0; found -3"):
+        falsify(None, "profile.yaml", "x > 0", horizon=1, options=Options(simulations=3), passes=-3)

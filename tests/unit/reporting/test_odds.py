@@ -37,6 +37,7 @@ def test_intervals_of_odds(numbers, text):
 
 def test_nearly_all_is_not_all():
     assert (percent(0.9984), percent(1.0), percent(0.0718)) == ("99.8 %", "100 %", "7.2 %")
+    assert percent(1 / 3 + 1 / 3 + 1 / 3 - 2**-52) == "100 %"
 
 
 def test_ranks():

@@ -12,8 +12,11 @@ from bbfalsify.results.mode_words import explanation, like
 ABOUT = Estimate(0.1, 0.05, 0.2, 0.95, "test", 100)
 
 
-def mode(name):
-    some = {"rank": 1, "requirement": "R1", "sentence": "", "actions": (), "precision": ABOUT, "share": ABOUT}
+ALL = Estimate(1.0, 0.9, 1.0, 0.95, "test", 100)
+
+
+def mode(name, precision=ABOUT):
+    some = {"rank": 1, "requirement": "R1", "sentence": "", "actions": (), "precision": precision, "share": ABOUT}
     return FailureMode(name=name, probability=ABOUT, **some)
 
 
@@ -34,7 +37,17 @@ def test_modes_like_one_of_another_version(old, alike):
 def test_a_mode_of_any_use_explains_nothing():
     row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=ABOUT)
     assert explanation(row, [mode("any use")]) == "no short pattern tells these uses from those that pass"
-    assert explanation(row, [mode("on")]).startswith("1 failure mode explains 100 %")
+    assert explanation(row, [mode("on", ALL)]).startswith("1 failure mode explains 100 %")
+
+
+def test_a_pattern_that_mostly_passes_covers_and_does_not_explain():
+    row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=ABOUT)
+    assert explanation(row, [mode("on"), mode("off", ALL)]).startswith("2 failure modes cover 100 %")
+
+
+def test_what_every_use_violates_needs_no_pattern():
+    row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=ALL)
+    assert explanation(row, [mode("any use", ALL)]) == "it is violated whatever the actions and values are"
 
 
 def test_an_earlier_run_is_shown_under_names_of_now():
