@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from bbfalsify.core.trace import Trace as Trace
     from bbfalsify.core.verdict import Outcome as Outcome
     from bbfalsify.core.verdict import Verdict as Verdict
+    from bbfalsify.engines.falsification.baseline.smc import SmcOptions as SmcOptions
     from bbfalsify.engines.falsification.settings import Options as Options
-    from bbfalsify.engines.falsification.smc import SmcOptions as SmcOptions
     from bbfalsify.logic import Requirement as Requirement
     from bbfalsify.logic import parse_stl as parse_stl
     from bbfalsify.modelling import NetworkBuilder as NetworkBuilder

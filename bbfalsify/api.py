@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from bbfalsify.automata.mealy import MealyMachine
     from bbfalsify.campaigns import Campaign
     from bbfalsify.campaigns.plan import Given
+    from bbfalsify.engines.falsification.baseline.smc import SmcOptions
     from bbfalsify.engines.falsification.settings import Options
-    from bbfalsify.engines.falsification.smc import SmcOptions
     from bbfalsify.engines.searching.bookkeeping import Progress
     from bbfalsify.engines.searching.transition_system import Predicate, TransitionSystem
     from bbfalsify.modelling import Network, Profile
@@ -101,8 +101,8 @@ def falsify(
     has the interface of `concurrent.futures`.  Where the cluster of the executor is gone, ExecutorLost is raised, and
     the run can be continued; with `executor_lost="local"` it goes on with workers here.
     """
+    from bbfalsify.engines.falsification.baseline.smc import SmcOptions
     from bbfalsify.engines.falsification.settings import Options
-    from bbfalsify.engines.falsification.smc import SmcOptions
     from bbfalsify.running.falsify.falsify import falsify as run
     from bbfalsify.running.falsify.task import Settings
 

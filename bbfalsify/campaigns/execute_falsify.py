@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from bbfalsify.campaigns.plan import RunPlan
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.settings import FalsifySettings
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile

@@ -80,8 +80,11 @@ class Guarded:
 @contextlib.contextmanager
 def guarded_output() -> Iterator[None]:
     """Guard standard output and standard error."""
-    with contextlib.redirect_stdout(_guard(sys.stdout)), contextlib.redirect_stderr(_guard(sys.stderr)):
-        yield
+    with contextlib.redirect_stdout(_guard(sys.stdout)) as out, contextlib.redirect_stderr(_guard(sys.stderr)):
+        try:
+            yield
+        finally:
+            out.flush()  # here a reader may have left; at the end of Python that would change the exit code
 
 
 def _guard(stream: Any) -> Any:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 ANY_USE = "any use"
 """Name of a mode that has neither actions nor conditions."""
 
+TELLING = 0.5
+"""A mode whose pattern fails less often does not explain its violations."""
+
 
 def violation_sentence(row: RequirementResult) -> str:
     """R1, never above 75 degrees: violated in at least 1 of 206 uses [199, 215]"""
@@ -40,9 +43,11 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     explained = 1.0 - min(1.0, rest / known.value) if known.value > 0 else 0.0
     if modes and all(mode.name == ANY_USE for mode in modes):
         return "no short pattern tells these uses from those that pass"
-    named = "1 failure mode explains" if len(modes) == 1 else f"{len(modes)} failure modes explain"
+    # A pattern that mostly passes is on the way to these violations; it does not say why they happen.
+    verb = "explain" if all(mode.precision.value >= TELLING for mode in modes) else "cover"
+    named = f"1 failure mode {verb}s" if len(modes) == 1 else f"{len(modes)} failure modes {verb}"
     text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
-    return text if unseen is None else f"{text}; violations never seen: less than {odds(unseen.high)}"
+    return text if unseen is None else f"{text}; unseen violations may add up to {odds(unseen.high)}"
 
 
 def mode_texts(modes: Sequence[FailureMode]) -> Iterator[str]:

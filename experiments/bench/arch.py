@@ -26,8 +26,8 @@ from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.guided import GuidedRuns, open_guide
-from bbfalsify.engines.falsification.search import Search, WalkPlan, search_first
+from bbfalsify.engines.falsification.search.guided import GuidedRuns, open_guide
+from bbfalsify.engines.falsification.search.search import Search, WalkPlan, search_first
 from bbfalsify.engines.falsification.space import ProfileSpace
 
 SYSTEMS = {"AT": "automatic_transmission", "CC": "chasing_cars", "PM": "pacemaker"}

@@ -29,11 +29,11 @@ import numpy as np
 from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
-from bbfalsify.engines.falsification.exact import exact_cylinder, why_not_exact
-from bbfalsify.engines.falsification.genealogy import Split
-from bbfalsify.engines.falsification.splitting import importance_split
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
+from bbfalsify.engines.falsification.estimates.exact import exact_cylinder, why_not_exact
+from bbfalsify.engines.falsification.estimates.genealogy import Split
+from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.kernel import CompiledModel, compile_network, stochastic_walks
 from bbfalsify.modelling import load_profile, parse_profile
 

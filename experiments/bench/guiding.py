@@ -14,8 +14,8 @@ import numpy as np
 from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Accelerator
-from bbfalsify.engines.falsification.search import Search, WalkPlan, search_first
+from bbfalsify.engines.falsification.search.accelerator import Accelerator
+from bbfalsify.engines.falsification.search.search import Search, WalkPlan, search_first
 
 VARIANTS = {
     "plain": {},

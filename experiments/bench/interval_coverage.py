@@ -32,8 +32,8 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.intervals import total_estimate

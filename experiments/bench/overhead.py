@@ -24,7 +24,7 @@ import numpy as np
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.engines.falsification.accelerator import CYCLE
+from bbfalsify.engines.falsification.search.accelerator import CYCLE
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import accelerated_walks, compile_network
 from bbfalsify.logic import Requirement, parse_stl

@@ -22,8 +22,8 @@ from in_process import Bench, open_campaign
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
-from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.engine import Progress, run
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.kernel import stochastic_walks

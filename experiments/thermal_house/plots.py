@@ -21,9 +21,9 @@ from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
-from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.search.walk_extension import continued
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk, compile_network, stochastic_walks
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.results import svg

@@ -11,7 +11,7 @@ from scipy.interpolate import RegularGridInterpolator, interp1d
 from bbfalsify import falsify
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile

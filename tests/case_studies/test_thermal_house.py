@@ -14,7 +14,7 @@ from bbfalsify import falsify, load_campaign
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Outcome, Verdict
-from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import (

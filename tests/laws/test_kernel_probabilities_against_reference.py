@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import chdtrc
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.exact import exact_cylinder, why_not_exact
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.exact import exact_cylinder, why_not_exact
 from bbfalsify.kernel import (
     Particles,
     WalkStatus,

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
 from tests import heater
 from tests.unit.engines.test_falsification import ask, usage_of
 

@@ -12,7 +12,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.engine import estimate_finding, pass_plan
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.along_core import split_along
 from bbfalsify.engines.falsification.modes.estimating import estimate_modes

@@ -8,7 +8,7 @@ import pytest
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
+from bbfalsify.engines.falsification.baseline.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.kernel import compile_network

@@ -13,12 +13,12 @@ import numpy as np
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.exact import METHOD as EXACT
-from bbfalsify.engines.falsification.exact import NotExact, exact_cylinder
-from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
-from bbfalsify.engines.falsification.splitting import importance_split
+from bbfalsify.engines.falsification.estimates.conditional import METHOD as CONDITIONAL
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.exact import METHOD as EXACT
+from bbfalsify.engines.falsification.estimates.exact import NotExact, exact_cylinder
+from bbfalsify.engines.falsification.estimates.splitting import METHOD as SPLITTING
+from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.kernel import CompiledModel, supports_conditional
 from bbfalsify.stats.intervals import t_interval
 

@@ -11,9 +11,9 @@ from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, AnyQuery, Ask, AskUses, Query, UsesQuery, UseVerdicts
 from bbfalsify.core.verdict import VERDICTS, Judgement, StopReason, Verdict
+from bbfalsify.engines.falsification.baseline.walk_uses import WalkUses
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.engines.falsification.walk_uses import WalkUses
 from bbfalsify.kernel import Walk, WalkStatus
 from bbfalsify.stats.sequential import Counts, StoppingRule
 

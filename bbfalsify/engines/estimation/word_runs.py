@@ -1,8 +1,8 @@
 """Uses that follow one word of actions, for splitting inside a word whose violations are rare.
 
-Where the law of every step depends on the word alone (`falsification/exact.py`), the probability of following the word
-is a product, and a use given the word has two uniform numbers per step: for the moment, and for the edge.  Splitting
-changes those; branches and drawn values are drawn anew with them.
+Where the law of every step depends on the word alone (`falsification/estimates/exact.py`), the probability of
+following the word is a product, and a use given the word has two uniform numbers per step: for the moment, and for
+the edge.  Splitting changes those; branches and drawn values are drawn anew with them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.use_splitting import moved
 from bbfalsify.engines.estimation.uses import JudgedUses
-from bbfalsify.engines.falsification.genealogy import Genealogy
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.kernel import Particles, Walk, conditional_step
 from bbfalsify.kernel.tilts import Tilts

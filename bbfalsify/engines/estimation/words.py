@@ -7,7 +7,7 @@ The first factor is exact where the law of every step depends on the word alone.
 
     words           a share of simulations, or, where that is small, importance sampling inside the word
                     (`tilted_words.py`), or splitting over levels of robustness where its weights have heavy tails
-    conditional     passes of the conditional estimator only (`falsification/conditional.py`)
+    conditional     passes of the conditional estimator only (`falsification/estimates/conditional.py`)
     quasi_random    the same with sorted particles and even random numbers; the passes are randomised anew
 
 Violations with other words are estimated by importance sampling, unless none is met: then the sum is called "at least".
@@ -32,8 +32,8 @@ from bbfalsify.engines.estimation.tilted_words import TiltedWord
 from bbfalsify.engines.estimation.use_splitting import UseSplitting
 from bbfalsify.engines.estimation.uses import Allowance, JudgedUses
 from bbfalsify.engines.estimation.word_runs import WordRuns
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
-from bbfalsify.engines.falsification.exact import NotExact, exact_word
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
+from bbfalsify.engines.falsification.estimates.exact import NotExact, exact_word
 
 MOST_WORDS, CLOSEST = 30, 6
 FEW_HITS = 100

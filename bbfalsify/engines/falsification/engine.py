@@ -1,13 +1,13 @@
 """Usage-aware falsification, whole (Paper D, Figure D.3): search, estimate, rank.
 
     1. search      walks find words that violate a requirement (each is executed again at once by the driver's side: a
-                   finding that does not repeat is flaky); the search goes on for the probable ones (`probable.py`),
-                   or stops with the first ones, as the paper does (`accelerator.py`);
+                   finding that does not repeat is flaky); the search goes on for the probable ones
+                   (`search/probable.py`), or stops with the first ones, as the paper does (`search/accelerator.py`);
                    what was found, and some of what passed, is judged again at a tenth of the sampling period; where
-                   that changes verdicts, the search is repeated at the finer period (`judging_again.py`);
+                   that changes verdicts, the search is repeated at the finer period (`search/judging_again.py`);
     2. estimate    R passes of splitting per finding: traces that follow its word under the true stochastic semantics,
                    executed and judged, say how probable it is that a user meets exactly this failure;
-    3. rank        most probable first; those that are not told apart by further passes (`ranking.py`).
+    3. rank        most probable first; those that are not told apart by further passes (`estimates/ranking.py`).
 
 A counterexample's event is "the run follows a1…ak and is first violated in step k".  These events are disjoint, so
 their probabilities add up.
@@ -23,22 +23,22 @@ from typing import Protocol
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Accelerator
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import PassPlan, check_estimator, estimate
-from bbfalsify.engines.falsification.exact_moments import only_at_exact_moments
-from bbfalsify.engines.falsification.few_words import count_words
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, check_estimator, estimate
+from bbfalsify.engines.falsification.estimates.ranking import close_rows, further_passes, order_row, ranking
+from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.guide_table import ACCELERATOR, AUTO, FOR_VALUES, OUTLIER, OVER_WALKS
-from bbfalsify.engines.falsification.guided import GuidedRuns, open_guide
-from bbfalsify.engines.falsification.judging_again import Again, Sampling, judge_again
-from bbfalsify.engines.falsification.passing import Passing
-from bbfalsify.engines.falsification.probable import ProbableSearch
-from bbfalsify.engines.falsification.ranking import close_rows, further_passes, order_row, ranking
-from bbfalsify.engines.falsification.search import Listener, Search, Source, WalkPlan, search_first
+from bbfalsify.engines.falsification.guides.guide_table import ACCELERATOR, AUTO, FOR_VALUES, OUTLIER, OVER_WALKS
+from bbfalsify.engines.falsification.search.accelerator import Accelerator
+from bbfalsify.engines.falsification.search.exact_moments import only_at_exact_moments
+from bbfalsify.engines.falsification.search.few_words import count_words
+from bbfalsify.engines.falsification.search.guided import GuidedRuns, open_guide
+from bbfalsify.engines.falsification.search.judging_again import Again, Sampling, judge_again
+from bbfalsify.engines.falsification.search.passing import Passing
+from bbfalsify.engines.falsification.search.probable import ProbableSearch
+from bbfalsify.engines.falsification.search.search import Listener, Search, Source, WalkPlan, search_first
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
-from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import supports_conditional
 from bbfalsify.stats.intervals import total_estimate

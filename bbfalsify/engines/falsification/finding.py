@@ -13,7 +13,7 @@ from bbfalsify.core.confirmation import Confirmation, Reproduced
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus
-from bbfalsify.engines.falsification.evidence import Evidence
+from bbfalsify.engines.falsification.estimates.evidence import Evidence
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.intervals import Passes
 

@@ -13,8 +13,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.engines.falsification.estimates.sensitivity import (
+    influence_of,
+    logarithmic_variance,
+    of_total,
+    swaps,
+    widened,
+)
 from bbfalsify.engines.falsification.finding import Finding, WordEstimate
-from bbfalsify.engines.falsification.sensitivity import influence_of, logarithmic_variance, of_total, swaps, widened
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.modelling import profile_parameters
 from bbfalsify.results.falsify_insights import Baseline, Elasticities, Sensitivity, TimeToViolation

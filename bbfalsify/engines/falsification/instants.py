@@ -20,8 +20,8 @@ from dataclasses import replace
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy
-from bbfalsify.engines.falsification.walk_extension import joined, where_they_end
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy
+from bbfalsify.engines.falsification.search.walk_extension import joined, where_they_end
 from bbfalsify.kernel import CompiledModel, Walk, stochastic_step
 
 MOST_AT_ONCE = 20_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from bbfalsify.core.settings import Settings, engine_name, setting
-from bbfalsify.engines.falsification.guide_table import guide_problem
+from bbfalsify.engines.falsification.guides.guide_table import guide_problem
 from bbfalsify.stats.rules import HALF_WIDTH, KINDS
 
 COLUMNS = ("d6", "d8", "d9")

@@ -15,7 +15,7 @@ import numpy as np
 from bbfalsify.core.choices import ChoiceSequence, DrawnValue, Label, labelled
 from bbfalsify.core.errors import InvariantViolated, UserError
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.plain_guides import at_ends_or_between
+from bbfalsify.engines.falsification.guides.plain_guides import at_ends_or_between
 from bbfalsify.kernel import DELAY_DISTRIBUTIONS, Walk
 from bbfalsify.modelling import Profile
 from bbfalsify.modelling.profiles.signal_spaces import Curve, SignalInput

@@ -3,7 +3,7 @@
 R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 2 failure modes explain 99 % of that
 
-#  failure mode                                 a use meets it       fails  rows
+#  failure mode                                 a use fails so       fails  rows
 ────────────────────────────────────────────────────────────────────────────────
 1  on 4 times, the first by 5, without off in   1 in 314 [304, 325]  100 %  1, 4
    between
@@ -13,6 +13,7 @@ R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -36,8 +37,8 @@ def mode_lines(
     """Sentence, table of modes, and what they leave open; `verbose`: also their times, and what avoids
     them and changes their ranks.
     """
-    yield from textwrap.wrap(violation_sentence(row), width)
-    yield from textwrap.wrap(explanation(row, modes), width)
+    yield from _wrapped(violation_sentence(row), width)
+    yield from _wrapped(explanation(row, modes), width)
     if modes:
         yield ""
         yield _table(modes[:MOST_MODES], width)
@@ -47,16 +48,22 @@ def mode_lines(
     hidden = [mode for mode in modes[:MOST_MODES] if not mode.counterexamples and mode.actions]
     yield from (f"mode {mode.rank}: {replay_command(mode.typical_file)}" for mode in hidden if mode.typical_file)
     if lost := [mode.rank for mode in hidden if not mode.typical_file]:
-        yield f"no counterexample file for mode {ranks(lost)}: raise --counterexamples"
+        yield f"no counterexample file for mode{'s' * (len(lost) > 1)} {ranks(lost)}: raise --counterexamples"
     if len(modes) > MOST_MODES:
         yield f"… and {len(modes) - MOST_MODES} more: bbfalsify show"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most `width`, none of which ends inside an interval, a share or odds."""
+    held = re.sub(r"\[[^]]*\]|\d %|1 (?:in|of) [\d.,]+(?: [mb]illion)?", lambda m: m[0].replace(" ", "\xa0"), text)
+    return [line.replace("\xa0", " ") for line in textwrap.wrap(held, width)]
 
 
 def _table(modes: Sequence[FailureMode], width: int) -> Table:
     cells = [
         (str(m.rank), odds_interval(m.probability), percent(m.precision.value), ranks(m.counterexamples)) for m in modes
     ]
-    heads = ("#", "a use meets it", "fails", "rows")
+    heads = ("#", "a use fails so", "fails", "rows")
     widths = [max(len(head), *(len(line[i]) for line in cells)) for i, head in enumerate(heads)]
     table = new_table()
     table.add_column("#", justify="right", no_wrap=True)

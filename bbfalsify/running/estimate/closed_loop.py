@@ -20,7 +20,7 @@ from bbfalsify.engines.estimation.going_on import combined, second_settings
 from bbfalsify.engines.estimation.plain_rule import PlainRule
 from bbfalsify.engines.estimation.settings import RARE, EstimateSettings
 from bbfalsify.engines.estimation.use_answers import answer_use, check_method
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.csl import Bound
 from bbfalsify.modelling import Profile

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.engine import Progress
-from bbfalsify.engines.falsification.judging_again import Sampling
-from bbfalsify.engines.falsification.ranking import close_rows
-from bbfalsify.engines.falsification.search import Search
+from bbfalsify.engines.falsification.estimates.ranking import close_rows
+from bbfalsify.engines.falsification.search.judging_again import Sampling
+from bbfalsify.engines.falsification.search.search import Search
+from bbfalsify.engines.falsification.search.word_pool import MATTERS
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import MAX_STEPS
-from bbfalsify.engines.falsification.word_pool import MATTERS
 from bbfalsify.logic import Requirement
 from bbfalsify.running.falsify.task import Task
 from bbfalsify.systems import System

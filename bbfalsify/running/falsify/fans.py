@@ -24,7 +24,7 @@ import numpy as np
 from bbfalsify.core.errors import Problem, SystemFailure, UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import thinned
-from bbfalsify.engines.falsification.evidence import FanTrace
+from bbfalsify.engines.falsification.estimates.evidence import FanTrace
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.records.json_files import write_atomically

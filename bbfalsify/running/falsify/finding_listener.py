@@ -11,12 +11,12 @@ from bbfalsify.core.choices import ChoiceSequence, DrawnValue
 from bbfalsify.core.confirmation import Confirmation, ConfirmedTrace
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Query
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.engine import Progress
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights
-from bbfalsify.engines.falsification.judging_again import Again
-from bbfalsify.engines.falsification.search import Search
+from bbfalsify.engines.falsification.search.judging_again import Again
+from bbfalsify.engines.falsification.search.search import Search
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.logic import Requirement

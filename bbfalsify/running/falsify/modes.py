@@ -12,7 +12,7 @@ from bbfalsify.core.estimate import LEVELS, TimeDistribution
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.coverage import Visits, path_of
 from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding

@@ -11,7 +11,7 @@ from bbfalsify.engines.estimation.importance import FEW, RELATIVE, ImportanceSam
 from bbfalsify.engines.estimation.tilted_uses import TiltedUses
 from bbfalsify.engines.estimation.uses import JudgedUses
 from bbfalsify.engines.estimation.words import MOST_WORDS, Key, Words
-from bbfalsify.engines.falsification.smc import SmcOptions
+from bbfalsify.engines.falsification.baseline.smc import SmcOptions
 from bbfalsify.engines.falsification.usage import Usage
 
 FEW_HITS = 10

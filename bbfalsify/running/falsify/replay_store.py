@@ -19,8 +19,8 @@ from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import KnownReplayed, StageStarted
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
-from bbfalsify.engines.falsification.exact import METHOD as EXACT
+from bbfalsify.engines.falsification.estimates.conditional import METHOD as CONDITIONAL
+from bbfalsify.engines.falsification.estimates.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.space import SAME_MOMENT

@@ -8,7 +8,8 @@ In dense time a sample holds until the next one, so what happens between two sam
     every end of an interval is a sample.
 
 More than `MOST_CHOSEN` samples are never chosen, only obeyed.  Whatever the period, findings and some passing runs are
-judged again at a tenth of it (`engines/falsification/judging_again.py`), unless finer samples cannot change a verdict.
+judged again at a tenth of it (`engines/falsification/search/judging_again.py`), unless finer samples cannot change
+a verdict.
 """
 
 from __future__ import annotations

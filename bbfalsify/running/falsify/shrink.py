@@ -1,7 +1,7 @@
 """Shrinking: after the estimates, find which actions of each listed counterexample matter.
 
-The engine finds a core of each (`engines/falsification/shrinking.py`); here the cores are confirmed like every finding,
-those that are not on the list anyway are estimated, and written down beside their originals.
+The engine finds a core of each (`engines/falsification/shrink/shrinking.py`); here the cores are confirmed like every
+finding, those that are not on the list anyway are estimated, and written down beside their originals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bbfalsify.engines.falsification.engine import estimate_finding
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import insights_of
 from bbfalsify.engines.falsification.settings import Options
-from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
+from bbfalsify.engines.falsification.shrink.shrinking import Core, Shrunk, Tools, shrink
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample

@@ -10,12 +10,12 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_of
 from bbfalsify.engines.falsification.engine import run
+from bbfalsify.engines.falsification.estimates.self_check import check_lists
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
-from bbfalsify.engines.falsification.self_check import check_lists
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.logic.stl.requirement import duration_notes
 from bbfalsify.results.falsify_insights import Baseline, SamplingResult

@@ -10,8 +10,8 @@ from typing import Any
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.judging_again import Sampling
+from bbfalsify.engines.falsification.baseline import smc
+from bbfalsify.engines.falsification.search.judging_again import Sampling
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage

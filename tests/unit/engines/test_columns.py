@@ -6,10 +6,10 @@ import pytest
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification import columns
-from bbfalsify.engines.falsification.columns import Counts
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
-from bbfalsify.engines.falsification.genealogy import Genealogy, Split
+from bbfalsify.engines.falsification.estimates import columns
+from bbfalsify.engines.falsification.estimates.columns import Counts
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy, Split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Particles, StepResult, compile_network
 from bbfalsify.modelling import parse_profile

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification import cylinders
-from bbfalsify.engines.falsification.cylinders import Cylinders
+from bbfalsify.engines.falsification.search import cylinders
+from bbfalsify.engines.falsification.search.cylinders import Cylinders
 from bbfalsify.kernel import compile_network
 from tests import heater
 

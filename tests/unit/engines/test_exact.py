@@ -12,9 +12,9 @@ import pytest
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
-from bbfalsify.engines.falsification.exact import NotExact, exact_cylinder, exact_word, why_not_exact
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
+from bbfalsify.engines.falsification.estimates.exact import NotExact, exact_cylinder, exact_word, why_not_exact
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import CompiledModel, compile_network, stochastic_walks
 from bbfalsify.modelling import load_profile, parse_profile
@@ -299,7 +299,7 @@ def test_a_run_time_error_on_the_way():
 
 
 def test_too_many_states(monkeypatch):
-    monkeypatch.setattr("bbfalsify.engines.falsification.exact.MAXIMUM_WIDTH", 8)
+    monkeypatch.setattr("bbfalsify.engines.falsification.estimates.exact.MAXIMUM_WIDTH", 8)
     double = "branches: [{to: S, weight: 1, update: 'n = 2 * n'}, {to: S, weight: 1, update: 'n = 2 * n + 1'}]"
     text = one("int n;", {"S": "urgent: true"}, [f'from: S, action: a, guard: "n >= 0", {double}'])
     assert exact(model(text), ["a"] * 3) == 1.0

@@ -7,11 +7,11 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification.conditional import conditional_split, systematic_resampling
 from bbfalsify.engines.falsification.engine import Progress, run
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split, systematic_resampling
+from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import Options
-from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import parse_stl

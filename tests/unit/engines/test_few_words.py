@@ -9,7 +9,7 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.engine import Progress, run
-from bbfalsify.engines.falsification.few_words import count_words
+from bbfalsify.engines.falsification.search.few_words import count_words
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network

@@ -6,11 +6,11 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.guide_table import BUILT_IN, guide_factory, guide_names, guide_problem
-from bbfalsify.engines.falsification.plain_guides import PlainGuide
+from bbfalsify.engines.falsification.guides.guide_table import BUILT_IN, guide_factory, guide_names, guide_problem
+from bbfalsify.engines.falsification.guides.plain_guides import PlainGuide
 from bbfalsify.engines.falsification.settings import Options
 
-PLAIN = "bbfalsify.engines.falsification.plain_guides"
+PLAIN = "bbfalsify.engines.falsification.guides.plain_guides"
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.guide_table import BUILT_IN, FOR_VALUES, OUTLIER, guide_factory
 from bbfalsify.engines.falsification.guides.choice_rows import Layout
 from bbfalsify.engines.falsification.guides.cma_es import CmaEs
 from bbfalsify.engines.falsification.guides.coarse_to_fine import CoarseToFine, ManyStretches, few_stretches
+from bbfalsify.engines.falsification.guides.guide_table import BUILT_IN, FOR_VALUES, OUTLIER, guide_factory
 from bbfalsify.engines.falsification.guides.memory import Memory
 from bbfalsify.engines.falsification.guides.portfolio import Bandit, Portfolio
 from bbfalsify.engines.falsification.guides.scores import Scores

@@ -7,10 +7,10 @@ from bbfalsify import falsify
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.engine import Progress, run
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
-from bbfalsify.engines.falsification.exact import exact_word
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
+from bbfalsify.engines.falsification.estimates.exact import exact_word
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage

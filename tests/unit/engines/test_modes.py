@@ -9,7 +9,7 @@ import pytest
 
 from bbfalsify.core.query import Answer
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.evidence import Evidence
+from bbfalsify.engines.falsification.estimates.evidence import Evidence
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern, Window, Without
 from bbfalsify.engines.falsification.modes.use import Series, Use

@@ -10,9 +10,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.engine import Progress, run
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
+from bbfalsify.engines.falsification.search.neighbours import neighbours, other_endings
+from bbfalsify.engines.falsification.search.word_pool import MOST_RUNS, Pool, Word
 from bbfalsify.engines.falsification.settings import Options
-from bbfalsify.engines.falsification.word_pool import MOST_RUNS, Pool, Word
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge
 from tests import heater

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from bbfalsify import falsify
-from bbfalsify.engines.falsification import estimating, probable, search, smc
-from bbfalsify.engines.falsification.self_check import FALSE_ALARMS, PlainWalks, contradictions
+from bbfalsify.engines.falsification.baseline import smc
+from bbfalsify.engines.falsification.estimates import estimating
+from bbfalsify.engines.falsification.estimates.self_check import FALSE_ALARMS, PlainWalks, contradictions
+from bbfalsify.engines.falsification.search import probable, search
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.engines.falsification.evidence import Evidence
-from bbfalsify.engines.falsification.insights import _no_less_than
-from bbfalsify.engines.falsification.sensitivity import (
+from bbfalsify.engines.falsification.estimates.evidence import Evidence
+from bbfalsify.engines.falsification.estimates.sensitivity import (
     influence_of,
     logarithmic_variance,
     of_total,
     swaps,
     widened,
 )
+from bbfalsify.engines.falsification.insights import _no_less_than
 from bbfalsify.modelling import profile_parameters
 from bbfalsify.results.falsify_insights import Elasticity
 from tests import heater

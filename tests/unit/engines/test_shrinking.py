@@ -8,11 +8,11 @@ import pytest
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
-from bbfalsify.engines.falsification.directed_walks import LATEST, Wish, WordFollower
-from bbfalsify.engines.falsification.routes import Routes
-from bbfalsify.engines.falsification.search import Run, Search
-from bbfalsify.engines.falsification.shrinking import Tools, shrink
+from bbfalsify.engines.falsification.search.directed_walks import LATEST, Wish, WordFollower
+from bbfalsify.engines.falsification.search.routes import Routes
+from bbfalsify.engines.falsification.search.search import Run, Search
+from bbfalsify.engines.falsification.shrink.delta_debugging import Cut, cuts_of_size, latest_places, next_size
+from bbfalsify.engines.falsification.shrink.shrinking import Tools, shrink
 from bbfalsify.kernel import stochastic_walks
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from tests.support.judging import judge_walk

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bbfalsify.core.choices import HIGHEST, LOWEST
-from bbfalsify.engines.falsification.simple_values import simplify
+from bbfalsify.engines.falsification.shrink.simple_values import simplify
 from bbfalsify.engines.falsification.values import ValueSpace
 from bbfalsify.modelling import parse_profile
 

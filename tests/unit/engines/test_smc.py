@@ -11,8 +11,9 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification import smc, smc_counts, usage
-from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
+from bbfalsify.engines.falsification import usage
+from bbfalsify.engines.falsification.baseline import smc, smc_counts
+from bbfalsify.engines.falsification.baseline.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.modelling import parse_profile

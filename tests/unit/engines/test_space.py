@@ -10,11 +10,11 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.engine import Progress, run
-from bbfalsify.engines.falsification.guided import MOST_CHOICES, GuidedRuns, open_guide
+from bbfalsify.engines.falsification.guides.plain_guides import AcceleratorGuide, PlainGuide
 from bbfalsify.engines.falsification.guides.portfolio import Portfolio
 from bbfalsify.engines.falsification.guides.scores import Scores
-from bbfalsify.engines.falsification.plain_guides import AcceleratorGuide, PlainGuide
-from bbfalsify.engines.falsification.search import Search, WalkPlan, search_first
+from bbfalsify.engines.falsification.search.guided import MOST_CHOICES, GuidedRuns, open_guide
+from bbfalsify.engines.falsification.search.search import Search, WalkPlan, search_first
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
@@ -247,7 +247,7 @@ def test_a_search_for_probable_words_takes_proposals_of_a_guide_too(monkeypatch)
             asked.append(count)
             return [np.array([0.625])] * count
 
-    monkeypatch.setattr("bbfalsify.engines.falsification.guided.guide_factory", lambda name: Watched)
+    monkeypatch.setattr("bbfalsify.engines.falsification.search.guided.guide_factory", lambda name: Watched)
     progress, usage = Progress(), space_of(MIXED).usage
 
     def ask(queries):

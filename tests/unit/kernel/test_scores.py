@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.splitting import importance_split
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.kernel import compile_network, score_walks
 from bbfalsify.modelling import NetworkBuilder, profile_parameters
 

@@ -10,7 +10,7 @@ import pytest
 from bbfalsify import falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage

@@ -10,8 +10,8 @@ import pytest
 
 from bbfalsify import falsify
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.judging_again import _matters
+from bbfalsify.engines.falsification.baseline import smc
+from bbfalsify.engines.falsification.search.judging_again import _matters
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events

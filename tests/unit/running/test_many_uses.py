@@ -10,7 +10,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import UsesQuery
 from bbfalsify.core.verdict import VERDICTS
 from bbfalsify.engines.estimation.settings import EstimateSettings
-from bbfalsify.engines.falsification.seeded_uses import SeededUses
+from bbfalsify.engines.falsification.baseline.seeded_uses import SeededUses
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.kernel import WalkStatus, compile_network

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.running.falsify.rare_total import rare_total
 from tests.unit.engines.test_rare_events import USAGE, asking, rare_limit
 

@@ -15,7 +15,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, StopReason, Verdict
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl

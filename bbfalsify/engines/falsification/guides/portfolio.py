@@ -24,9 +24,9 @@ from bbfalsify.engines.falsification.guides.cma_es import CmaEs
 from bbfalsify.engines.falsification.guides.coarse_to_fine import Corners, FewStretches, ManyStretches
 from bbfalsify.engines.falsification.guides.cross_entropy import CrossEntropy
 from bbfalsify.engines.falsification.guides.memory import Memory
+from bbfalsify.engines.falsification.guides.plain_guides import PlainGuide
 from bbfalsify.engines.falsification.guides.stretch_mutation import StretchMutation
 from bbfalsify.engines.falsification.guides.trust_region import TrustRegion
-from bbfalsify.engines.falsification.plain_guides import PlainGuide
 
 DRAWS: dict[str, GuideFactory] = {
     "corners": Corners,

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy
 from bbfalsify.engines.falsification.modes.pattern import Occurrence, Pattern
 from bbfalsify.engines.falsification.modes.use import use_of
+from bbfalsify.engines.falsification.search.walk_extension import joined, where_they_end
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.engines.falsification.walk_extension import joined, where_they_end
 from bbfalsify.kernel import Particles, Walk, WalkStatus, stochastic_step, supports_conditional
 
 PASSES = 10

@@ -25,11 +25,11 @@ from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
-from bbfalsify.engines.falsification.directed_walks import CLOSE, LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.use import Use
+from bbfalsify.engines.falsification.search.directed_walks import CLOSE, LATEST, Followed, Wish, WordFollower
+from bbfalsify.engines.falsification.search.walk_extension import continued
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk
 
 FEWEST = 6

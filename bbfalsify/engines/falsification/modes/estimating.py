@@ -1,7 +1,7 @@
 """Numbers of failure modes, on simulations that no pattern was learned from.
 
 A violation is either on the list (its key is a row) or not.  Rows are estimated by splitting along their words
-(`falsification/estimating.py`), which knows rare ones well; the traces of these passes that violate are divided among
+(`estimates/estimating.py`), which knows rare ones well; the traces of these passes that violate are divided among
 the modes.  Stratified simulations (`strata.py`) meet what is not on the list, if it is common.  So for every mode
 
     P(mode) = Σ over rows P(row) · share of its violating traces in the mode  +  unlisted violations of the mode met

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bbfalsify.engines.falsification.estimates.sensitivity import Influence, influence_of_walks, swaps
 from bbfalsify.engines.falsification.modes.estimating import EstimatedMode
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.sensitivity import Influence, influence_of_walks, swaps
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.modelling import Parameter, profile_parameters
 from bbfalsify.results.falsify_insights import Swap

@@ -17,8 +17,8 @@ import numpy as np
 from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate
-from bbfalsify.engines.falsification.evidence import Evidence
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate
+from bbfalsify.engines.falsification.estimates.evidence import Evidence
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.use import Use, use_of

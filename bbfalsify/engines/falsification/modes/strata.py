@@ -21,7 +21,7 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.failing_runs import failing_steps
+from bbfalsify.engines.falsification.baseline.failing_runs import failing_steps
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.along_core import CorePass, can_split, effort_within, split_along
 from bbfalsify.engines.falsification.modes.pattern import Pattern

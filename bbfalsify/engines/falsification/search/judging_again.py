@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.engines.falsification.finding import Finding, query_name
-from bbfalsify.engines.falsification.passing import Passing
-from bbfalsify.engines.falsification.search import Run, Search, findings_of
+from bbfalsify.engines.falsification.search.passing import Passing
+from bbfalsify.engines.falsification.search.search import Run, Search, findings_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_insights import SamplingCheck
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.neighbours import Key, Place
+from bbfalsify.engines.falsification.search.neighbours import Key, Place
 from bbfalsify.results.falsify_insights import Convergence
 from bbfalsify.stats.intervals import clopper_pearson
 

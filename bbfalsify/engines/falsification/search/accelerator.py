@@ -18,11 +18,11 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.exact_moments import only_at_exact_moments
-from bbfalsify.engines.falsification.failing_runs import shortest_failing
+from bbfalsify.engines.falsification.baseline.failing_runs import shortest_failing
 from bbfalsify.engines.falsification.finding import Finding, query_name
-from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
-from bbfalsify.engines.falsification.search import Run, Search, WalkPlan
+from bbfalsify.engines.falsification.search.exact_moments import only_at_exact_moments
+from bbfalsify.engines.falsification.search.guiding import AdaptiveDuration, promising_actions
+from bbfalsify.engines.falsification.search.search import Run, Search, WalkPlan
 from bbfalsify.engines.falsification.usage import Usage, walks_to_the_end
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 

@@ -26,11 +26,11 @@ from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.query import Answer, Ask, AskUses, Query, UsesQuery, UseVerdicts
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import VERDICTS, StopReason, Verdict
+from bbfalsify.engines.falsification.baseline.seeded_uses import SeededUses
+from bbfalsify.engines.falsification.baseline.smc_counts import Progress as Progress
+from bbfalsify.engines.falsification.baseline.smc_counts import SmcOptions as SmcOptions
+from bbfalsify.engines.falsification.baseline.smc_counts import Tally as Tally
 from bbfalsify.engines.falsification.instants import violating_step
-from bbfalsify.engines.falsification.seeded_uses import SeededUses
-from bbfalsify.engines.falsification.smc_counts import Progress as Progress
-from bbfalsify.engines.falsification.smc_counts import SmcOptions as SmcOptions
-from bbfalsify.engines.falsification.smc_counts import Tally as Tally
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, WalkStatus
 from bbfalsify.results.falsify_insights import Key

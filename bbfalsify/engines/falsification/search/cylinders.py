@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.conditional import systematic_resampling
-from bbfalsify.engines.falsification.neighbours import Key
+from bbfalsify.engines.falsification.estimates.conditional import systematic_resampling
+from bbfalsify.engines.falsification.search.neighbours import Key
 from bbfalsify.kernel import (
     CompiledModel,
     Particles,

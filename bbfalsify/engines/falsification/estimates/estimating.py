@@ -26,19 +26,19 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
-from bbfalsify.engines.falsification import columns as equations
-from bbfalsify.engines.falsification.columns import Counts
-from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.evidence import Evidence
-from bbfalsify.engines.falsification.exact import METHOD as EXACT
-from bbfalsify.engines.falsification.exact import ExactWord, NotExact, exact_word
-from bbfalsify.engines.falsification.failing_runs import failing_steps
+from bbfalsify.engines.falsification.baseline.failing_runs import failing_steps
+from bbfalsify.engines.falsification.estimates import columns as equations
+from bbfalsify.engines.falsification.estimates.columns import Counts
+from bbfalsify.engines.falsification.estimates.conditional import METHOD as CONDITIONAL
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.evidence import Evidence
+from bbfalsify.engines.falsification.estimates.exact import METHOD as EXACT
+from bbfalsify.engines.falsification.estimates.exact import ExactWord, NotExact, exact_word
+from bbfalsify.engines.falsification.estimates.genealogy import Split
+from bbfalsify.engines.falsification.estimates.splitting import METHOD as SPLITTING
+from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.engines.falsification.finding import Finding, WordEstimate
-from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.instants import violating_step, whole_moments
-from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
-from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, supports_conditional
 from bbfalsify.stats.intervals import splitting_estimate

@@ -6,7 +6,7 @@ A search for ten counterexamples of a profile that has seven words cannot fill i
 from __future__ import annotations
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.estimates.conditional import conditional_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Particles, step_probability, supports_conditional
 

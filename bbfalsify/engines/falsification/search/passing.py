@@ -11,7 +11,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from bbfalsify.engines.falsification.search import Run
+    from bbfalsify.engines.falsification.search.search import Run
 
 SHARE = 0.05
 """Share of the passing runs that is drawn at random …"""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from bbfalsify.engines.falsification.neighbours import Key, Place
+from bbfalsify.engines.falsification.search.neighbours import Key, Place
 from bbfalsify.modelling.network.network import Edge, Network
 
 MOST_PLACES = 2000

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bbfalsify.engines.falsification.neighbours import Key, Place
-from bbfalsify.engines.falsification.routes import Routes
+from bbfalsify.engines.falsification.search.neighbours import Key, Place
+from bbfalsify.engines.falsification.search.routes import Routes
 
 SMALL = 6
 """Size up to which parts become smaller one by one instead of by halving, because of the loops of a profile."""

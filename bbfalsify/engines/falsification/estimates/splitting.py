@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy, Split
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy, Split
 from bbfalsify.kernel import CompiledModel, Particles, stochastic_step
 
 METHOD = "importance splitting (Algorithm 5)"

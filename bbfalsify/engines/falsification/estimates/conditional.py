@@ -19,8 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy, Split
-from bbfalsify.engines.falsification.quasi_random import even_points, sorted_rows
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy, Split
+from bbfalsify.engines.falsification.estimates.quasi_random import even_points, sorted_rows
 from bbfalsify.kernel import CompiledModel, Particles, conditional_step, step_probability
 
 METHOD = "conditional splitting"

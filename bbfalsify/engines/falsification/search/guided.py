@@ -20,11 +20,11 @@ from bbfalsify.core.choices import Guide
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.failing_runs import shortest_failing
+from bbfalsify.engines.falsification.baseline.failing_runs import shortest_failing
 from bbfalsify.engines.falsification.finding import Finding, query_name
-from bbfalsify.engines.falsification.guide_table import ACCELERATOR, PORTFOLIO, guide_factory
+from bbfalsify.engines.falsification.guides.guide_table import ACCELERATOR, PORTFOLIO, guide_factory
 from bbfalsify.engines.falsification.guides.scores import Scores
-from bbfalsify.engines.falsification.search import Run, Search, WalkPlan
+from bbfalsify.engines.falsification.search.search import Run, Search, WalkPlan
 from bbfalsify.engines.falsification.space import PlayedRun, ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import WalkStatus

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy
 from bbfalsify.kernel import CompiledModel, Particles, Walk, WalkStatus, stochastic_step
 
 STRIDE = 8

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.engines.falsification.finding import query_name
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step
-from bbfalsify.engines.falsification.search import Run
+from bbfalsify.engines.falsification.search.search import Run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 

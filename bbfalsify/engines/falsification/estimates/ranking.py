@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.estimating import PassPlan, estimate
+from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.usage import Usage
 

@@ -19,9 +19,9 @@ import numpy as np
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step, whole_moments
+from bbfalsify.engines.falsification.search.directed_walks import LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, supports_conditional
 

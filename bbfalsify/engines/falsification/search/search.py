@@ -21,10 +21,10 @@ from bbfalsify.core.query import Answer, AnyQuery, Ask
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.coverage import Visits
+from bbfalsify.engines.falsification.estimates.self_check import PlainWalks
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
-from bbfalsify.engines.falsification.passing import Passing
-from bbfalsify.engines.falsification.self_check import PlainWalks
+from bbfalsify.engines.falsification.search.passing import Passing
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.results.falsify_insights import Convergence

@@ -21,7 +21,7 @@ from itertools import product
 
 import numpy as np
 
-from bbfalsify.engines.falsification.dependence import Dependence, Situation, real_name
+from bbfalsify.engines.falsification.estimates.dependence import Dependence, Situation, real_name
 from bbfalsify.kernel import CompiledModel, Particles, edge_probability, supports_conditional
 from bbfalsify.modelling.network.expressions import Expression
 from bbfalsify.modelling.network.network import Edge

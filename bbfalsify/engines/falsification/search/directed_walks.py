@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy
-from bbfalsify.engines.falsification.walk_extension import joined, where_they_end
+from bbfalsify.engines.falsification.estimates.genealogy import Genealogy
+from bbfalsify.engines.falsification.search.walk_extension import joined, where_they_end
 from bbfalsify.kernel import (
     CompiledModel,
     Particles,

@@ -29,16 +29,16 @@ import numpy as np
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.cylinders import Cylinders
-from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
-from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step, whole_moments
-from bbfalsify.engines.falsification.neighbours import Key
-from bbfalsify.engines.falsification.routes import Routes
-from bbfalsify.engines.falsification.simple_values import simplify
+from bbfalsify.engines.falsification.search.cylinders import Cylinders
+from bbfalsify.engines.falsification.search.directed_walks import LATEST, Followed, Wish, WordFollower
+from bbfalsify.engines.falsification.search.neighbours import Key
+from bbfalsify.engines.falsification.search.routes import Routes
+from bbfalsify.engines.falsification.search.walk_extension import to_the_end
+from bbfalsify.engines.falsification.shrink.delta_debugging import Cut, cuts_of_size, latest_places, next_size
+from bbfalsify.engines.falsification.shrink.simple_values import simplify
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.engines.falsification.walk_extension import to_the_end
 
 HINTS = 4
 """Number of cores of other findings that are tried first."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.engines.falsification.genealogy import Split
+from bbfalsify.engines.falsification.estimates.genealogy import Split
 from bbfalsify.stats.intervals import Passes, levels_estimate, splitting_estimate
 
 

@@ -28,18 +28,18 @@ import numpy as np
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, StopReason
-from bbfalsify.engines.falsification.accelerator import Accelerator, moving
-from bbfalsify.engines.falsification.cylinders import Cylinders
-from bbfalsify.engines.falsification.failing_runs import shortest_failing
+from bbfalsify.engines.falsification.baseline.failing_runs import shortest_failing
+from bbfalsify.engines.falsification.estimates.genealogy import Split
 from bbfalsify.engines.falsification.finding import Finding, query_name
-from bbfalsify.engines.falsification.genealogy import Split
-from bbfalsify.engines.falsification.guided import GuidedRuns
 from bbfalsify.engines.falsification.instants import whole_moments
-from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, findings_of, turns
+from bbfalsify.engines.falsification.search.accelerator import Accelerator, moving
+from bbfalsify.engines.falsification.search.cylinders import Cylinders
+from bbfalsify.engines.falsification.search.guided import GuidedRuns
+from bbfalsify.engines.falsification.search.neighbours import neighbours, other_endings
+from bbfalsify.engines.falsification.search.search import Listener, Run, Search, WalkPlan, findings_of, turns
+from bbfalsify.engines.falsification.search.walk_extension import continued, to_the_end
+from bbfalsify.engines.falsification.search.word_pool import Key, Pool, Word
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.engines.falsification.walk_extension import continued, to_the_end
-from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
 from bbfalsify.kernel import CompiledModel, Walk
 
 LOOKS = 2

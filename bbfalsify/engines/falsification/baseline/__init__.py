@@ -1,0 +1,4 @@
+"""Plain simulation beside the list: all violations, also those that the search has not found.
+
+Start reading at `smc.py`.
+"""

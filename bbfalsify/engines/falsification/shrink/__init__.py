@@ -1,0 +1,4 @@
+"""From a counterexample to the actions and values that matter.
+
+Start reading at `shrinking.py`.
+"""
