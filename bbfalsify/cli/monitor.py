@@ -89,12 +89,10 @@ def monitor(
 
 
 def _judge(requirement: Requirement, times: np.ndarray, signals: Mapping[str, np.ndarray]) -> Judgement:
-    """Judge a trace, in dense time without compiled code, which takes longer to load than most traces to judge."""
+    """Judge a trace without compiled code, which takes longer to load than most traces to judge."""
     from bbfalsify.logic.stl.array_monitor import judge_once
 
-    if requirement.time == "dense":
-        return judge_once(requirement.formula, times, signals)
-    return requirement.judge(times, signals)
+    return judge_once(requirement.formula, times, signals, time=requirement.time, period=requirement.period)
 
 
 def _is_file(text: str) -> bool:

@@ -7,12 +7,13 @@ import sys
 
 import numpy as np
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula, parse_stl
 from bbfalsify.logic.stl import piecewise_arrays
 from bbfalsify.logic.stl.array_monitor import judge_once
 from bbfalsify.logic.stl.formula import Not, nodes_of
-from bbfalsify.logic.stl.stl_monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge, judge_many
 from tests.laws.stl_reference import Generator
 
 KINDS = ("dense", "discrete")
@@ -119,10 +120,46 @@ def test_compiled_and_plain_python_give_the_same():
 
 
 def test_a_trace_judged_once_without_compiled_code_has_the_same_judgement(monkeypatch):
-    """Bit by bit; in parts of a few pieces, too, as a million samples are judged."""
+    """Bit by bit (text tells 0 from -0); in parts of a few pieces, too, as a million samples are judged."""
     for chunk in (piecewise_arrays.CHUNK, 3):
         monkeypatch.setattr(piecewise_arrays, "CHUNK", chunk)
         for seed in range(4):
             for formula, times, signals, time in cases(70 + seed, 200, depth=1 + seed):
-                if time == "dense":
-                    assert judge_once(formula, times, signals) == judge(formula, times, signals), formula
+                how = {"time": time, "period": period(time)}
+                once, compiled = (repr(f(formula, times, signals, **how)) for f in (judge_once, judge))
+                assert once == compiled, formula
+
+
+def test_windows_longer_than_the_trace_and_bad_traces_are_judged_once_as_by_compiled_code():
+    """In discrete time, with the period given or taken from the samples; complaints are the same, word for word."""
+
+    def result(function, *arguments, **how):
+        try:
+            return repr(function(*arguments, **how))
+        except UserError as error:
+            return str(error)
+
+    rng, seen = np.random.default_rng(79), set()
+    for i in range(400):
+        formula = Formula(Generator(rng, unit=0.5, most=(2, 30, 200)[i % 3], steps=True).condition(1 + i % 4))
+        n = int(rng.choice([1, 2, 60]))
+        times, signals = np.arange(n) * 0.5, {name: rng.integers(-3, 4, n).astype(float) for name in "xy"}
+        if i % 10 == 0:
+            times[n // 2] += 0.1
+        if i % 25 == 0:
+            signals["x"][n // 2] = np.nan
+        how = {"time": "discrete", "period": (0.5, None)[i % 2]}
+        once = result(judge_once, formula, times, signals, **how)
+        assert once == result(judge, formula, times, signals, **how), formula
+        seen |= {word for word in ("VIOLATED", "SATISFIED", "one sample every", "not a number") if word in once}
+    assert len(seen) == 4
+
+
+def test_robustness_is_never_minus_zero():
+    trace = np.arange(2.0), {"x": np.zeros(2)}
+    for text in ("not x <= 0", "always(not x <= 0)", "not(x <= 0 and x >= 0)"):
+        for function in (judge_once, judge):
+            for time in KINDS:
+                assert str(function(parse_stl(text), *trace, time=time).robustness) == "0.0"
+        [margin] = judge_many(parse_stl(text), trace[0], np.array([0, 2]), trace[1])[1]
+        assert str(margin) == "0.0"

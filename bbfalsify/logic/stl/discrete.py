@@ -12,7 +12,7 @@ import numpy as np
 
 from bbfalsify.jit import jit
 from bbfalsify.logic.stl.piecewise import NONE, enqueue
-from bbfalsify.logic.stl.program import Op
+from bbfalsify.logic.stl.program import Op, certainty_positions
 
 _ATOM, _TRUTH, _NOT, _AND, _OR = int(Op.ATOM), int(Op.TRUTH), int(Op.NOT), int(Op.AND), int(Op.OR)
 _ALWAYS, _EVENTUALLY, _ALWAYS_BEFORE = int(Op.ALWAYS), int(Op.EVENTUALLY), int(Op.ALWAYS_BEFORE)
@@ -20,15 +20,7 @@ _HISTORICALLY, _HISTORICALLY_AFTER = int(Op.HISTORICALLY), int(Op.HISTORICALLY_A
 _UNTIL, _SINCE = int(Op.UNTIL), int(Op.SINCE)
 _NEXT, _STRONG_NEXT, _PREVIOUS = int(Op.NEXT), int(Op.STRONG_NEXT), int(Op.PREVIOUS)
 _STRONG_PREVIOUS = int(Op.STRONG_PREVIOUS)
-
-
-@jit
-def first_off_grid(times, step):
-    """First sample that is off the grid by more than a thousandth of a period, or -1."""
-    for i in range(len(times)):
-        if abs(times[i] - times[0] - step * i) > 1e-3 * step:
-            return i
-    return -1
+compiled_certainty_positions = jit(certainty_positions)
 
 
 @jit
@@ -102,10 +94,7 @@ def judge_discrete(margins, truths, program):
     """values[operation, quantity, sample]; `lower` and `upper` count samples, upper -1 stands for endless."""
     op, left, right, lower, upper, need = program
     size, n = len(op), margins.shape[1]
-    positions = n + 1
-    for row in range(size):
-        if op[row] >= _HISTORICALLY and op[row] != _UNTIL and op[row] != _SINCE:
-            positions += 1 + (lower[row] if upper[row] < 0 else upper[row])
+    positions = compiled_certainty_positions(op, lower, upper, n)
     values = np.empty((size, 3, positions))
     for row in range(size):
         kind, a, b = op[row], left[row], right[row]

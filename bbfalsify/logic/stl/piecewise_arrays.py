@@ -199,7 +199,7 @@ def until(first: Pieces, second: Pieces, some_is_max: bool) -> Pieces:
     else:
         low, high = p_end, np.where(odd, np.maximum(p_here, q_here), q_here)
     start = -np.inf if some_is_max else np.inf
-    later = np.append(_carried(low[::-1], high[::-1], start)[::-1][1:], start)
+    later = np.append(carried(low[::-1], high[::-1], start)[::-1][1:], start)
     offer = np.maximum(q_end if some_is_max else p_end, later)
     flat = np.zeros(len(keys), np.bool_)
     if some_is_max:
@@ -218,7 +218,7 @@ def since(first: Pieces, second: Pieces, some_is_max: bool) -> Pieces:
         low, high = p_end, np.maximum(p_end, q_here)
         high = np.where(odd, np.minimum(high, q_end), high)
     start = -np.inf if some_is_max else np.inf
-    earlier = np.append(start, _carried(low, high, start)[:-1])
+    earlier = np.append(start, carried(low, high, start)[:-1])
     offer = np.minimum(p_here if some_is_max else q_here, earlier)
     flat = np.zeros(len(keys), np.bool_)
     if some_is_max:
@@ -234,19 +234,19 @@ def _sides(first: Pieces, second: Pieces) -> tuple:
     return keys, p, q, *(values_at(*place) for place in places)
 
 
-def _carried(low: np.ndarray, high: np.ndarray, start: float) -> np.ndarray:
+def carried(low: np.ndarray, high: np.ndarray, start: float) -> np.ndarray:
     """Carry a value through x -> min(high, max(low, x)) for each place; the values after each.
 
     Two such steps are one, min(h, max(l, x)) after min(h', max(l', x)) being
     min(min(h, max(l, h')), max(max(l, l'), x)), so that all are made in as many rounds as their number has bits.
     """
-    carried = np.empty(len(low))
+    after = np.empty(len(low))
     for begin in range(0, len(low), CHUNK):
         lows, highs, step = low[begin : begin + CHUNK].copy(), high[begin : begin + CHUNK].copy(), 1
         while step < len(lows):
             highs[step:] = np.minimum(highs[step:], np.maximum(lows[step:], highs[:-step]))
             lows[step:] = np.maximum(lows[step:], lows[:-step])
             step *= 2
-        carried[begin : begin + CHUNK] = np.minimum(highs, np.maximum(lows, start))
-        start = carried[begin + len(lows) - 1]
-    return carried
+        after[begin : begin + CHUNK] = np.minimum(highs, np.maximum(lows, start))
+        start = after[begin + len(lows) - 1]
+    return after

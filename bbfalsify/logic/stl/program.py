@@ -53,6 +53,18 @@ TRUE_AT = 1
 """Bit of one of the three quantities: robustness (0), and the earliest times of certain truth (1) and falsity (2)."""
 
 
+_HISTORICALLY, _UNTIL, _SINCE = int(Op.HISTORICALLY), int(Op.UNTIL), int(Op.SINCE)
+
+
+def certainty_positions(op: np.ndarray, lower: np.ndarray, upper: np.ndarray, n: int) -> int:
+    """Samples until nothing becomes certain in discrete time any more; `discrete.py` says why, and compiles this."""
+    found = n + 1
+    for row in range(len(op)):
+        if op[row] >= _HISTORICALLY and op[row] != _UNTIL and op[row] != _SINCE:
+            found += 1 + (lower[row] if upper[row] < 0 else upper[row])
+    return found
+
+
 @dataclass(frozen=True)
 class Program:
     atoms: tuple[stl.Compare, ...]

@@ -9,7 +9,7 @@ is satisfied at exactly 75 and `T < 75` is violated, though both have robustness
 
 Formulas are judged at the first sample.  Dense time: a sample's values hold until the next sample.  Discrete time:
 only the samples count, they must be one period apart, and bounds must be multiples of the period.  See `program.py`
-for vacuity.  `array_monitor.py` judges a single trace in dense time without compiled code.
+for vacuity.  `array_monitor.py` judges a single trace without compiled code.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from collections.abc import Collection
 
 import numpy as np
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import VERDICTS, Judgement, Verdict
 from bbfalsify.logic.stl.dense import is_sound, judge_dense, robustness_dense
-from bbfalsify.logic.stl.discrete import first_off_grid, judge_discrete
+from bbfalsify.logic.stl.discrete import judge_discrete
 from bbfalsify.logic.stl.formula import Compare, Formula, Number, Reach, Signal, Window
 from bbfalsify.logic.stl.program import Program, atom_values, compile_formula
-from bbfalsify.logic.stl.requirement import MONITORS, dense_problems, period_problems
-from bbfalsify.logic.stl.traces import Signals, judgement, trace_problems
+from bbfalsify.logic.stl.requirement import MONITORS, dense_problems
+from bbfalsify.logic.stl.traces import Signals, judgement, sample_bounds, trace_problems
 
 
 def judge(
@@ -41,7 +41,7 @@ def judge(
         found = _judged(program, times, np.array([0, len(times)]), margins, truths)
         robustness, true_at, false_at, violated, occurred = found[0].tolist()
     elif time == "discrete":
-        lower, upper = _sample_bounds(formula, program, times, period)
+        lower, upper = sample_bounds(formula, program, times, period)
         found = judge_discrete(margins, truths, (*program.table[:3], lower, upper, program.table[5]))
         robustness, true_at, false_at = found[program.root, :, 0].tolist()
         occurred = float(found[program.trigger, 1, 0]) if program.trigger >= 0 else -math.inf
@@ -70,7 +70,7 @@ def judge_many(
     verdicts = np.full(len(found), VERDICTS.index(Verdict.INCONCLUSIVE), np.int8)
     verdicts[found[:, 1] < math.inf] = VERDICTS.index(Verdict.SATISFIED)
     verdicts[found[:, 2] < math.inf] = VERDICTS.index(Verdict.VIOLATED)
-    return verdicts, found[:, 0], found[:, 3]
+    return verdicts, found[:, 0] + 0.0, found[:, 3]  # + 0.0: never -0, as of one trace
 
 
 def _judged(
@@ -126,33 +126,6 @@ def _prepared(
         if is_sound(times, margins):
             return times, margins, truths
     raise UserError(trace_problems(formula, program, times, signals))
-
-
-def _sample_bounds(
-    formula: Formula, program: Program, times: np.ndarray, period: float | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Convert the bounds to numbers of samples; -1 where there is none."""
-    n = len(times)
-    starts, ends = program.table[3], program.table[4]
-    farthest = n + 100_000  # longer bounds reach far past every sample, and need memory
-    if period is None and n == 1:
-        # A single sample does not show the period; every positive bound lies beyond it.
-        period = max([1.0, *ends[np.isfinite(ends)]])
-        step, problems = period, []
-    else:
-        step = float(times[-1] - times[0]) / (n - 1) if period is None else period
-        problems = period_problems(formula, step)
-    i = first_off_grid(times, step) if not problems else -1
-    if i >= 0:
-        problems.append(
-            Problem(
-                f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time."
-            )
-        )
-    if problems:
-        raise UserError(problems)
-    lower, upper = (np.minimum(np.ceil(bound / step - 1e-6), farthest) for bound in (starts, ends))
-    return lower.astype(np.int64), np.where(np.isinf(ends), -1, upper).astype(np.int64)
 
 
 def warm_up(monitors: Collection[str] = MONITORS) -> None:
