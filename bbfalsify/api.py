@@ -130,6 +130,8 @@ def _options(given: Options | None, named: Mapping[str, Any]) -> Options:
     from bbfalsify.core.settings import settings_of
     from bbfalsify.engines.falsification.settings import Options
 
+    if not named:
+        return given or Options()
     known, own = settings_of(Options), inspect.signature(falsify).parameters
     unknown = [unknown_name("argument", name, {*known, *own} - {"settings"}) for name in named if name not in known]
     if unknown:

@@ -24,9 +24,11 @@ from bbfalsify.results.run_result import RunResult
 def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
     """A finding in words and, where its file can be read, as signals over time."""
     told: dict[str, Any] = {"told": finding_line(row), "picture": None}
+    if row.get("file") is None:  # none was written
+        return told
     try:
         found = Counterexample.read(row["file"])
-    except (UserError, TypeError):  # no file was written, or it was moved away
+    except UserError:  # it was moved away or changed
         return told
     outputs, stimulus = {name: np.asarray(values) for name, values in found.outputs.items()}, found.stimulus
     trace = ConfirmedTrace(stimulus.times, stimulus.inputs, outputs, stimulus.events)
