@@ -11,6 +11,8 @@ NOT_ESTIMATED = "not estimated"
 """Method of an estimate that nothing is known about."""
 NONE_SEEN, AT_LEAST = "none seen", "at least"
 """Words of methods; files of older versions have no other sign of `none_seen` and `at_least`."""
+BOTH = ", and plain simulation"
+"""End of the method of a probability that plain simulation bounds, too: nothing unseen leads beyond its interval."""
 
 
 @dataclass(frozen=True)

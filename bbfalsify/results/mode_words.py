@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from bbfalsify.core.estimate import BOTH
 from bbfalsify.core.odds import ALL, odds, odds_interval, percent
 from bbfalsify.results.falsify_modes import FailureMode
 
@@ -30,7 +31,7 @@ def violated_in(row: RequirementResult) -> str:
     """violated in 1 of 206 uses [199, 215]; "at least" where violations never seen may lead beyond the interval"""
     known = row.violation
     assert known is not None
-    hidden = row.unseen is not None and known.value + row.unseen.high > known.high
+    hidden = row.unseen is not None and known.value + row.unseen.high > known.high and not known.method.endswith(BOTH)
     value, bracket, interval = odds_interval(known).partition(" [")
     uses = "of uses" if value.endswith("%") else "uses"
     return f"violated in {'at least ' if hidden else ''}{value.replace('1 in ', '1 of ')} {uses}{bracket}{interval}"
@@ -53,10 +54,19 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     return text if unseen is None else f"{text}; unseen violations may add up to {odds(unseen.high)}"
 
 
+def fails(mode: FailureMode) -> str:
+    """How often the pattern fails when it occurs: 82 % [75, 90]"""
+    known = mode.precision
+    value, low, high = (percent(share) for share in (known.value, known.low, known.high))
+    if value == low == high or known.samples == 0:
+        return value
+    return f"{value} [{low.removesuffix(' %')}, {high.removesuffix(' %')}]"
+
+
 def mode_texts(modes: Sequence[FailureMode]) -> Iterator[str]:
-    """One line per mode: #1 on 4 times: 1 in 314 [304, 325], fails 18 %"""
+    """One line per mode: #1 on 4 times: 1 in 314 [304, 325], fails 18 % [15, 22]"""
     for mode in modes:
-        yield f"#{mode.rank} {mode.sentence}: {odds_interval(mode.probability)}, fails {percent(mode.precision.value)}"
+        yield f"#{mode.rank} {mode.sentence}: {odds_interval(mode.probability)}, fails {fails(mode)}"
 
 
 def like(name: str, modes: Sequence[FailureMode]) -> list[str]:

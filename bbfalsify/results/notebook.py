@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.odds import odds_interval, percent
+from bbfalsify.core.odds import odds_interval
 from bbfalsify.records.stored import to_json
 from bbfalsify.results.falsify_modes import FailureMode
-from bbfalsify.results.mode_words import explanation, violation_sentence
+from bbfalsify.results.mode_words import explanation, fails, violation_sentence
 
 if TYPE_CHECKING:
     import pandas
@@ -123,7 +123,7 @@ def _lines(row: RequirementResult, modes: Sequence[FailureMode]) -> list[str]:
 def _modes_table(modes: Sequence[FailureMode]) -> str:
     header = ("requirement", "#", "failure mode", "a use fails so", "fails", "rows")
     rows = [
-        (m.requirement, m.rank, m.sentence, odds_interval(m.probability), percent(m.precision.value),
+        (m.requirement, m.rank, m.sentence, odds_interval(m.probability), fails(m),
          ", ".join(map(str, m.counterexamples)))
         for m in modes
     ]  # fmt: skip

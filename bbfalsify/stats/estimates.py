@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
 from scipy import special
 
-from bbfalsify.core.estimate import LEVELS, Estimate, TimeDistribution
+from bbfalsify.core.estimate import BOTH, LEVELS, Estimate, TimeDistribution
 
 
 def share_explained(part: Estimate, whole: Estimate) -> Estimate:
@@ -39,6 +40,30 @@ def bounded_by_part(whole: Estimate, part: Estimate) -> Estimate:
     confidence = max(0.0, part.confidence + whole.confidence - 1)
     method = f"at least: {part.method}; at most: {whole.method}"
     return Estimate(min(high, max(low, value)), low, high, confidence, method, part.samples + whole.samples)
+
+
+HARDLY = 4.0
+"""An interval whose limits differ by more than this factor tells the order of magnitude alone."""
+
+
+def half_each(confidence: float) -> float:
+    """Confidence of each of two intervals whose intersection has at least this one (Bonferroni)."""
+    return 1 - (1 - confidence) / 2
+
+
+def intersection(part: Estimate, whole: Estimate, confidence: float) -> Estimate:
+    """The whole, known from what is certainly part of it and from itself, both at `half_each` of the confidence.
+
+    The part bounds it from below alone: the whole may have more.  Intervals that exclude each other leave that of the
+    whole.  Where the whole is hardly known, the part is returned: both hold at once, so either may be told.
+    """
+    if whole.high > HARDLY * whole.low:
+        return replace(part, confidence=confidence)
+    low = part.low if part.low < whole.high else 0.0
+    low, high = max(low, whole.low), whole.high
+    sharper = part if part.high - part.low < whole.high - whole.low else whole
+    value = min(max(sharper.value, low), high)
+    return Estimate(value, low, high, confidence, part.method + BOTH, part.samples + whole.samples)
 
 
 def part_of(part: Estimate, whole: Estimate) -> Estimate:

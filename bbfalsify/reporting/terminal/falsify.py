@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -236,7 +237,10 @@ def _requirement_line(row: RequirementResult, found: int, accepted: int | None) 
             if accepted == 1
             else f", all {accepted} accepted"
         )
-    return f"{text}: {row.text}" if row.text else text
+    text = f"{text}: {row.text}" if row.text else text
+    # A search that found nothing says how near it came; an infinite robustness came from no simulation.
+    near = row.outcome == Outcome.NOT_FALSIFIED and math.isfinite(row.best_robustness)
+    return f"{text}; closest robustness {row.best_robustness:.4g}" if near else text
 
 
 def write_files(data: Mapping[str, Any]) -> None:

@@ -3,12 +3,12 @@
 R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 2 failure modes explain 99 % of that
 
-#  failure mode                                 a use fails so       fails  rows
+#  failure mode                      a use fails so                  fails  rows
 ────────────────────────────────────────────────────────────────────────────────
-1  on 4 times, the first by 5, without off in   1 in 314 [304, 325]  100 %  1, 4
-   between
-2  on 3 times, no off for 13.86 after the       1 in 631 [550, 722]  100 %  2, 3
-   first
+1  on 4 times, the first by 5,       1 in 314 [304, 325]   100 % [69, 100]  1, 4
+   without off in between
+2  on 3 times, no off for 13.86      1 in 631 [550, 722]  100 % [8.4, 100]  2, 3
+   after the first
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bbfalsify.core.odds import odds_interval, percent
+from bbfalsify.core.odds import odds_interval
 from bbfalsify.reporting.formatting import ranks, replay_command
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import RequirementResult
-from bbfalsify.results.mode_words import explanation, rank_change_text, time_text, violation_sentence
+from bbfalsify.results.mode_words import explanation, fails, rank_change_text, time_text, violation_sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,9 +60,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _table(modes: Sequence[FailureMode], width: int) -> Table:
-    cells = [
-        (str(m.rank), odds_interval(m.probability), percent(m.precision.value), ranks(m.counterexamples)) for m in modes
-    ]
+    cells = [(str(m.rank), odds_interval(m.probability), fails(m), ranks(m.counterexamples)) for m in modes]
     heads = ("#", "a use fails so", "fails", "rows")
     widths = [max(len(head), *(len(line[i]) for line in cells)) for i, head in enumerate(heads)]
     table = new_table()

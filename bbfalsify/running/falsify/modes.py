@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bbfalsify.core.estimate import LEVELS, TimeDistribution
+from bbfalsify.core.estimate import LEVELS, Estimate, TimeDistribution
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
@@ -40,6 +40,7 @@ from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
 from bbfalsify.running.falsify.typical_uses import met_uses, show_modes
+from bbfalsify.stats.estimates import half_each
 
 
 @dataclass
@@ -100,9 +101,15 @@ class Naming:
 
 
 def name_modes(
-    ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, units: Mapping[str, str], seeds: SeedTree
+    ask: Ask,
+    usage: Usage,
+    scribe: Scribe,
+    naming: Naming,
+    units: Mapping[str, str],
+    seeds: SeedTree,
+    plain_estimate: Callable[[int, float], Estimate | None] = lambda _requirement, _confidence: None,
 ) -> None:
-    """Name the modes of every requirement that was falsified."""
+    """Name the modes of every requirement that was falsified; `plain_estimate` tells what plain simulation knows."""
     ranked = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
     lists = {number: [row for row in rows if not row.exact_moments] for number, rows in ranked.items()}
     lists = {number: rows for number, rows in lists.items() if any(row.met for row in rows)}
@@ -130,7 +137,8 @@ def name_modes(
         strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split)
         simulate(ask, usage, number, frozenset(row.actions for row in listed), strata)
         confidence = scribe.options.confidence
-        found = estimate_modes(usage, patterns, listed, strata, confidence)
+        beside = plain_estimate(number, half_each(confidence))
+        found = estimate_modes(usage, patterns, listed, strata, confidence, beside)
         naming.swaps[number] = rank_changes(usage, found.modes, confidence) if scribe.options.sensitivity else {}
         naming.shown[number] = show_modes(scribe, usage, number, patterns, found, [*met_uses(strata), *bad])
         naming.modes[number] = found

@@ -6,6 +6,8 @@ by then.  A stage begins only where those before it came to their end.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
@@ -115,7 +117,15 @@ class Stages:
         if self._completed and self.task.options.modes:
             with self.driver.until_stopped() as self._ended:
                 seeds = self._seeds.child("modes")
-                name_modes(self.driver.ask, self.usage, self.scribe, self.naming, self.task.units, seeds)
+                known = (self.usage, self.scribe, self.naming, self.task.units)
+                name_modes(self.driver.ask, *known, seeds, self._plain_estimate)
+
+    def _plain_estimate(self, requirement: int, confidence: float) -> Estimate | None:
+        """The probability of any violation by plain simulation, where the run was asked for it."""
+        baseline = self.task.settings.baseline
+        if baseline is None or not self.plain.iterations:
+            return None
+        return replace(baseline, confidence=confidence).stopping.estimate(self.plain.counts(requirement))
 
     def draw(self) -> None:
         """Keep the traces of the estimates, for pictures."""

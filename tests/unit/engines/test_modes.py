@@ -221,3 +221,22 @@ def test_a_use_that_violates_before_its_row_does_is_no_passing_one():
     evidence = Evidence()
     evidence.add(walks, answers, [True, False, False, False], 0, 1)
     assert evidence.walks == [[walks[0]]] and evidence.passing == [walks[2]] and len(evidence.followers) == 4
+
+
+def test_where_no_two_words_are_the_same_single_actions_tell_what_violations_share():
+    """A valve that is open for 9.5 fails, among ten actions in any order: words of violating uses do not repeat."""
+    rng = np.random.default_rng(4)
+    bad, good = [], []
+    for _ in range(600):
+        names, times = rng.permutation([*"abcdefgh"]), np.sort(rng.uniform(0, 40, 8))
+        opened, closed = rng.uniform(20, 25), rng.uniform(1, 12)
+        word = sorted([*zip(times, names, strict=True), (opened, "open"), (opened + closed, "close")])
+        moment = opened + 9.5 if closed > 9.5 else math.inf
+        made = replace(use(*word), violated_at=moment, end=60.0)
+        (good if math.isinf(moment) else bad).append(made)
+    [pattern] = learn(bad, good)
+    assert sentence_of(pattern, {}).startswith("open, no close for 9.5")
+
+
+def test_if_every_use_violates_no_action_is_named():
+    assert learn(uses(True, 50), []) == [Pattern(())]

@@ -100,6 +100,13 @@ def test_briefly_the_last_lines_say_outcomes_report_and_how_to_replay(tmp_path):
     assert f"run directory: {tmp_path}" in closing_lines(result, brief=True)
 
 
+def test_a_requirement_that_held_says_how_near_a_violation_came():
+    result = FalsificationResult.from_json(results())
+    near = replace(result.requirements[1], best_robustness=0.25)
+    lines = list(closing_lines(replace(result, requirements=(near,))))
+    assert lines[0] == "R2 not falsified (expected: falsified); closest robustness 0.25"
+
+
 def test_not_falsified_is_not_called_verified():
     lines = list(closing_lines(FalsificationResult.from_json(results(outcome="not_falsified", counterexamples=[]))))
     assert any("not falsified is not verified" in line for line in lines)

@@ -62,7 +62,7 @@ def test_a_result_begins_with_its_modes():
     assert lines == [
         f"{EVIL}, {EVIL}: violated in at least 1 of 250 uses [238, 263]",
         "1 failure mode covers 50 % of that; unseen violations may add up to 1 in 100",
-        f"  #1 {EVIL} twice: 1 in 500 [455, 556], fails 18 %",
+        f"  #1 {EVIL} twice: 1 in 500 [455, 556], fails 18 % [10, 20]",
         "10 simulations",
         "note: about the run",
     ]

@@ -99,11 +99,6 @@ def refine(pattern: Pattern, sample: Sample) -> Pattern:
     return sharper
 
 
-def around_one(action: str, sample: Sample) -> Pattern:
-    """The pattern of one action, with conditions of all kinds."""
-    return tighten(Pattern((action,)), sample, lambda p, s: itertools.chain(_quiet_features(p, s), _features(p, s)))
-
-
 def tighten(pattern: Pattern, sample: Sample, features: Features | None = None) -> Pattern:
     """Add conditions, one by one, each time the one that gains most."""
     most = MOST_CONDITIONS + (features is not None)
@@ -150,12 +145,12 @@ def _wider(condition: Condition, further: Sequence[Placed], everyone: Sequence[P
     """The condition with limits that hold for this share of further uses."""
     if isinstance(condition.feature, Without):
         return condition
-    values, step = _extremes(condition.feature, further), _step(_extremes(condition.feature, everyone))
+    values, step = _extremes(condition.feature, further), step_of(_extremes(condition.feature, everyone))
     low, high = float(np.quantile(values[:, 1], 1 - share)), float(np.quantile(values[:, 0], share))
     return replace(
         condition,
-        low=min(condition.low, _clean(-_outward(-low, step))),
-        high=max(condition.high, _clean(_outward(high, step))),
+        low=min(condition.low, clean(-outward(-low, step))),
+        high=max(condition.high, clean(outward(high, step))),
     )
 
 
@@ -212,7 +207,7 @@ def _limits(
     """Yield the best upper and the best lower limit of a feature, with their gains."""
     first, bad, good = (_extremes(feature, uses) for uses in placed)
     # Violations come at the end of such a time, so its limit is sharp.
-    step = _step(np.concatenate([bad, good])) * (0.1 if isinstance(feature, Free) else 1.0)
+    step = step_of(np.concatenate([bad, good])) * (0.1 if isinstance(feature, Free) else 1.0)
     # None of few passing uses may be chance; those along a word are many, and their weights differ.
     doubt = DOUBT * float(weights[1].mean()) if isinstance(feature, Window) else 0.0
     if isinstance(feature, Without):
@@ -230,11 +225,11 @@ def _limits(
         sign = 1.0 if side == 0 else -1.0
         # An upper limit lets a use pass if one of its places is below; negated, lower limits are the same.
         own, others, begin = (sign * table[:, side] for table in (bad, good, first))
-        rounded = np.unique([_outward(sign * v, step) for v in values])[-200:]
+        rounded = np.unique([outward(sign * v, step) for v in values])[-200:]
         margin = float(np.ptp(begin)) / math.sqrt(len(begin)) if len(begin) else 0.0
         tried: list[tuple[float, float, float]] = []
         for limit, more in itertools.product(rounded.tolist(), {0.0, margin}):
-            far = _outward(limit + more, step)
+            far = outward(limit + more, step)
             kept, passing = weights[0][own <= far].sum(), weights[1][others <= far].sum() + doubt
             mostly = bool(kept >= MOSTLY * (kept + passing))
             loses = BOX if isinstance(feature, Window) else LOSES
@@ -246,9 +241,9 @@ def _limits(
         bits = math.log2(1 + weights[1].sum() / weights[0].sum())
         if most >= max(GAINS, TELLS * bits if isinstance(feature, Window) else 0.0):
             widest = max(limit for gain, limit, as_good in tried if gain >= as_good * most)
-            clean = _clean(sign * _plain(widest, np.concatenate([own, others]), step))
+            limit = clean(sign * plainest(widest, np.concatenate([own, others]), step))
             most *= NEARLY if isinstance(feature, Without) else 1.0
-            yield most, Condition(feature, high=clean) if side == 0 else Condition(feature, low=clean)
+            yield most, Condition(feature, high=limit) if side == 0 else Condition(feature, low=limit)
 
 
 def _gain(kept: float, passing: float, bad: float, good: float) -> float:
@@ -268,26 +263,26 @@ def _extremes(feature: Feature, uses: Sequence[Placed]) -> np.ndarray:
     return found
 
 
-def _step(values: np.ndarray) -> float:
+def step_of(values: np.ndarray) -> float:
     """Limits are rounded outwards to multiples of this: about a twentieth of the range of all uses."""
     values = values[np.isfinite(values)]
     spread = float(values.max() - values.min()) if values.size else 0.0
     return 10.0 ** math.floor(math.log10(spread / 20)) if spread > 0 else 1.0
 
 
-def _clean(limit: float) -> float:
+def clean(limit: float) -> float:
     return float(f"{limit:.9g}") + 0.0
 
 
-def _plain(limit: float, values: np.ndarray, step: float) -> float:
+def plainest(limit: float, values: np.ndarray, step: float) -> float:
     """The number with the fewest digits among the limits that no use tells from this one."""
     below, above = values[values <= limit], values[values > limit]
     low, high = float(below.max(initial=-math.inf)), float(above.min(initial=limit + 10 * step))
     if math.isinf(low):
         return limit
     sizes = (10.0**power * step for power in (3, 2, 1, 0, -1))
-    return next((n for size in sizes if (n := _outward(low, size)) < min(high, limit + 10 * step)), limit)
+    return next((n for size in sizes if (n := outward(low, size)) < min(high, limit + 10 * step)), limit)
 
 
-def _outward(limit: float, step: float) -> float:
+def outward(limit: float, step: float) -> float:
     return float(f"{math.ceil(limit / step - 1e-9) * step:.12g}")  # 9.5, not 9.500000000000002

@@ -9,8 +9,9 @@ the modes.  Stratified simulations (`strata.py`) meet what is not on the list, i
 The interval adds the limits of both parts like standard deviations.  What neither part has met is not in these numbers:
 `unseen` is an upper bound of it.
 
-How often a pattern fails when it occurs needs the probability that it occurs, first on the list, in uses that were not
-violated before.  The profile alone decides whether it occurs, so walks count it, without the system.
+How often a pattern fails when it occurs is counted among the simulated uses of its stratum.  Of a rare pattern it is
+P(mode) divided by the probability that it occurs, first on the list, in uses that were not violated before.  The
+profile alone decides whether it occurs, so walks count it, without the system.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from bbfalsify.engines.falsification.modes.strata import Hits, Strata, owner_of
 from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
-from bbfalsify.stats.estimates import distribution, part_of
-from bbfalsify.stats.intervals import Passes, total_estimate
+from bbfalsify.stats.estimates import distribution, half_each, intersection, part_of
+from bbfalsify.stats.intervals import Passes, clopper_pearson, total_estimate
 
 METHOD = "listed by splitting, others by stratified simulation"
 
@@ -65,9 +66,17 @@ class Modes:
 
 
 def estimate_modes(
-    usage: Usage, patterns: Sequence[Pattern], rows: Sequence[Finding], strata: Strata, confidence: float
+    usage: Usage,
+    patterns: Sequence[Pattern],
+    rows: Sequence[Finding],
+    strata: Strata,
+    confidence: float,
+    plain: Estimate | None = None,
 ) -> Modes:
-    """Divide all violations among the patterns: those of listed words, and those that fresh simulations met."""
+    """Divide all violations among the patterns: those of listed words, and those that fresh simulations met.
+
+    `plain` is the probability of any violation by plain simulation, at `half_each` of the confidence.
+    """
     divided = [_divide(usage, patterns, row) for row in rows]
     met = _Met.of(patterns, strata)
     none = len(patterns)
@@ -82,7 +91,7 @@ def estimate_modes(
         return EstimatedMode(
             patterns[number],
             probability,
-            part_of(probability, _occurrence(strata, patterns[number], number, confidence)),
+            _fails(strata, patterns[number], number, probability),
             part_of(probability, total),
             tuple(mostly),
             tuple((d.passes(number), d.walks(number)) for d in own),
@@ -108,7 +117,22 @@ def estimate_modes(
         other = replace(other, value=0.0, method=f"{METHOD}, none seen", none_seen=True)
     # A pattern without core and conditions matches every use, so nothing is left to be seen.
     unseen = strata.unseen(beside, confidence) if strata.simulated and Pattern(()) not in patterns else None
-    return Modes(tuple(found), other, total, unseen)
+    if plain is not None:
+        part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
+        total = intersection(part, plain, confidence)
+        unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
+    return Modes(_adding_up(found, other), other, total, unseen)
+
+
+def _adding_up(modes: Sequence[EstimatedMode], other: Estimate) -> tuple[EstimatedMode, ...]:
+    """Shares that are no more than a whole, also where modes that were never met have their upper limits as values."""
+    known = sum(mode.probability.value for mode in modes) + other.value
+    most = [mode.probability.value / known if known > 0 else 1.0 for mode in modes]
+    limited = [min(mode.share.value, part) for mode, part in zip(modes, most, strict=True)]
+    return tuple(
+        replace(mode, share=replace(mode.share, value=value, low=min(mode.share.low, value)))
+        for mode, value in zip(modes, limited, strict=True)
+    )
 
 
 def _times(number: int, rows: Sequence[_Divided], met: _Met, strata: Strata) -> TimeDistribution | None:
@@ -129,6 +153,29 @@ def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> i
     return (
         len(patterns) if walk is None else owner_of(patterns, use_of(usage, walk, row.judgement.first_violation_time))
     )
+
+
+ENOUGH = 5
+"""Independent simulated uses of a pattern that alone tell how often it fails."""
+
+
+def _fails(strata: Strata, pattern: Pattern, number: int, probability: Estimate) -> Estimate:
+    """How often a use violates in which the pattern occurs, first on the list, and which was not violated before.
+
+    The simulated uses of its stratum are counted; a quotient of probabilities tells less, but also of rare patterns.
+    """
+    part, confidence = strata.parts[number], probability.confidence
+    if part.worth < ENOUGH:
+        return part_of(probability, _occurrence(strata, pattern, number, confidence))
+    hits = judged = 0.0
+    for weight, walks, uses in zip(part.weights, part.groups, part.uses, strict=True):
+        violating = [*uses.violating, *uses.on_list]
+        own = sum(pattern.matches(use) for use in violating)
+        hits += weight * own
+        judged += weight * (len(walks) - (len(violating) - own))
+    rate = hits / judged if judged else 0.0
+    low, high = clopper_pearson(rate * part.worth, part.worth, confidence)
+    return Estimate(rate, low, high, confidence, "Clopper–Pearson", part.simulated)
 
 
 def _occurrence(strata: Strata, pattern: Pattern, number: int, confidence: float) -> Estimate:

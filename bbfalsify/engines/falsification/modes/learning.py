@@ -9,8 +9,8 @@
     4. again       conditions of the shorter core, from all violating uses that come to it; then the next word, until
                    the patterns match nearly all violating uses.
 
-A pattern that often passes may lack a time: "no off for 14 after the first".  It is looked for last, in the core and
-around each single action of the word.
+A pattern that often passes may lack a time: "no off for 14 after the first".  It is looked for last.  Where hardly two
+violating words are the same, a single action with its circumstances says more (`single_action.py`).
 
 The result is a decision list: a violating use belongs to the first pattern that it matches; longer cores stand first.
 Learning is heuristic and may be wrong without harm: modes are estimated on other simulations (`estimating.py`).
@@ -18,12 +18,23 @@ Learning is heuristic and may be wrong without harm: modes are estimated on othe
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bbfalsify.engines.falsification.modes.conditions import Sample, around_one, precision, refine, tighten, widen
-from bbfalsify.engines.falsification.modes.pattern import Pattern, is_subsequence
+from bbfalsify.engines.falsification.modes.conditions import (
+    FEWEST_USES,
+    STILL,
+    Sample,
+    precision,
+    refine,
+    tighten,
+    widen,
+)
+from bbfalsify.engines.falsification.modes.pattern import Pattern
+from bbfalsify.engines.falsification.modes.single_action import around
 from bbfalsify.engines.falsification.modes.use import Use
 
 MOST_MODES = 10
@@ -35,20 +46,77 @@ AS_OFTEN = 0.6
 """An action matters if uses without it violate less often than this, relative to those with it …"""
 FEWEST = 3
 """… of which at least so many are known."""
-SURE, MORE = 0.98, 1.15
-"""A pattern that fails less often than the first may give way to one of a single action and a time without another,
-which fails as often and tells this much more (or more at all, if both speak of such times)."""
-MOST_USES = 600
-"""Uses of each kind that decide about cores; of more, every second, third, …."""
+SURE = 0.98
+"""A pattern that fails so often cannot be sharper."""
+FEW_WORDS, MOST_SINGLES = 0.5, 4
+"""Where the most probable words, of those met often, have less than this part of all violations, no word tells what the
+others share; then at most so many patterns of one action are learned instead (`single_action.py`) …"""
+TELLING, MORE = 0.4, 1.15
+"""… if the first is worth so much, and this much more than the pattern of the most probable word …"""
+BULK = 0.05
+"""… and as long as they match this part of the violations: conditions around one action fit any few uses."""
+WEAK = 0.05
+"""A further pattern that fails less often explains nothing: its violations stay without a mode."""
+MOST_LEARNED, MOST_DECIDING = 150_000, 20_000
+"""Actions of all uses of a kind that are learned from, and of those that decide about cores: they bound the time that
+learning takes, however many and long the uses are …"""
+SHORT = 12
+"""… and the second goes down with the length of a word that is longer than this, whose actions are tried one by one."""
 
 Word = tuple[str, ...]
 
 
 def learn(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
     """Learn at most MOST_MODES patterns from violating and passing uses, in the order of the decision list."""
+    if bad and not good:
+        return [Pattern(())]  # every use violates, whatever it does
+    bad, good = _thinned(bad, MOST_LEARNED), _thinned(good, MOST_LEARNED)
+    found = _singles(bad, good) or _by_words(bad, good)
+    return _needed(_ordered(found, bad, good), bad, good)
+
+
+def _by_words(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
     found = _without_others(_by_word(bad, good), bad, good)
-    found = _widened(sorted(found, key=lambda pattern: -len(pattern.core)), bad, good)
-    return list(dict.fromkeys(found))
+    return _widened(_ordered(found, bad, good), bad, good)
+
+
+def _singles(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+    """Patterns of one action each, where the violating words have too little in common for others; else none."""
+    weights, total = _added_up(bad), math.fsum(use.weight for use in bad)
+    often = Counter(use.word for use in bad)
+    common = sorted((weight for word, weight in weights.items() if often[word] >= FEWEST_USES), reverse=True)[
+        :MOST_MODES
+    ]
+    if total <= 0 or math.fsum(common) > FEW_WORDS * total or () in weights:
+        return []
+    passing = _heavy(good)
+    actions = sorted({action for use in bad for action in use.word})
+    found: list[Pattern] = []
+    rest = list(bad)
+    while len(found) < MOST_SINGLES:
+        sample = Sample((), rest, passing)
+        tried = [around(action, rest, passing) for action in actions]
+        tried = [one for one in tried if any(one.quiet) and _weight(rest, one) >= BULK * total]
+        best = max(tried, key=lambda one: worth(one, sample), default=None)
+        if best is None or worth(best, sample) < (TELLING if not found else WEAK):
+            break
+        if not found and worth(best, sample) < MORE * worth(_pattern(_probable(weights), bad, good), sample):
+            break
+        found.append(best)
+        rest = [use for use in rest if not best.matches(use)]
+        passing = [use for use in passing if not best.matches(use)]
+    return found
+
+
+def _weight(uses: Sequence[Use], pattern: Pattern) -> float:
+    return math.fsum(use.weight for use in uses if pattern.matches(use))
+
+
+def _heavy(uses: Sequence[Use]) -> list[Use]:
+    """The uses without those that together have hardly any weight."""
+    heavy = sorted(uses, key=lambda use: -use.weight)
+    sums = list(itertools.accumulate(use.weight for use in heavy))
+    return [use for use, known in zip(heavy, sums, strict=True) if known - use.weight < ENOUGH * sums[-1]]
 
 
 def _by_word(bad: Sequence[Use], good: Sequence[Use]) -> list[tuple[Word, Pattern]]:
@@ -61,16 +129,17 @@ def _by_word(bad: Sequence[Use], good: Sequence[Use]) -> list[tuple[Word, Patter
         left = [word for word in weights if word not in tried]
         if not left or (found and math.fsum(weights.values()) <= (1 - ENOUGH) * total):
             break
-        word = min(left, key=lambda word: (-weights[word], len(word), word))
+        word = _probable({word: weights[word] for word in left})
         pattern = _pattern(word, rest, good)
         if found and pattern == Pattern(()):
             break  # it would match every use: what is left has nothing in common
         unexplained = [use for use in rest if not pattern.matches(use)]
+        weak = bool(found) and precision(pattern, Sample((), rest, good)) < WEAK
         if word or len(unexplained) == len(rest):
             tried.add(word)  # without actions all violations have one word, which is looked at again
-        if len(unexplained) < len(rest):
+        if len(unexplained) < len(rest) and not weak:
             found.append((word, pattern))
-        rest = unexplained
+            rest = unexplained
     return found
 
 
@@ -80,9 +149,39 @@ def _without_others(found: list[tuple[Word, Pattern]], bad: Sequence[Use], good:
     for number, (word, pattern) in enumerate(found):
         others = [other for other in patterns if other.core != pattern.core]
         own = [use for use in bad if use.word == word or not any(other.matches(use) for other in others)]
-        if word and others:
+        if word and others and not any(pattern.quiet):
             patterns[number] = _pattern(word, own, good)
     return patterns
+
+
+def _ordered(patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+    """Put patterns first that fail more often by a tenth; of the same, those with longer cores."""
+    sample = Sample((), bad, good)
+    return sorted(dict.fromkeys(patterns), key=lambda p: (-round(10 * precision(p, sample)), -len(p.core)))
+
+
+def _needed(patterns: list[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+    """Leave out patterns that hardly ever fail, or whose violations the others match, too; the last one first.
+
+    Such a pattern stays if it fails as often as they do, in a good part of the violations, which are not a few.
+    """
+    total, sample = math.fsum(use.weight for use in bad), Sample((), bad, good)
+    matched = [{number for number, pattern in enumerate(patterns) if pattern.matches(use)} for use in bad]
+    fails = [precision(pattern, sample) for pattern in patterns]
+    kept = list(range(len(patterns)))
+    for number in reversed(range(len(patterns))):
+        others = [other for other in kept if other != number]
+        own = [use.weight for use, found in zip(bad, matched, strict=True) if number in found]
+        alone = [
+            use.weight for use, found in zip(bad, matched, strict=True) if number in found and found.isdisjoint(others)
+        ]
+        independent = math.fsum(own) ** 2 / max(1e-300, math.fsum(weight**2 for weight in own))
+        tells = independent >= FEWEST_USES and math.fsum(own) >= BULK * total
+        sharp = all(fails[number] > STILL * fails[other] for other in others)
+        needless = math.fsum(alone) <= (1 - ENOUGH) * total and not (tells and sharp)
+        if others and (needless or fails[number] < WEAK):
+            kept.remove(number)
+    return [patterns[number] for number in kept]
 
 
 def _widened(patterns: list[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
@@ -96,55 +195,63 @@ def _widened(patterns: list[Pattern], bad: Sequence[Use], good: Sequence[Use]) -
 
 def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     """The pattern of the violations with a word, and of others that are like them."""
-    few, passing = _thinned(bad), _thinned(good)
+    most = MOST_DECIDING * SHORT // max(SHORT, len(word))
+    few, passing = _thinned(bad, most), _thinned(good, most)
     whole = tighten(Pattern(word), _sample(word, word, few, passing))
     core = simplify(whole, few, passing).core
     sample = _sample(word, core, bad, good)
     found = refine(tighten(Pattern(core), sample), sample)
-    if not word or precision(found, sample) >= SURE:
+    if not any(found.quiet) or precision(found, sample) >= SURE:
         return found
-    # A time without another action may say more than a sequence of them: a long cold spell, however it is spelt.
-    everyone = Sample([use for use in few if use.word == word], few, passing)
-    others = [around_one(action, _sample(word, (action,), few, passing)) for action in dict.fromkeys(word)]
-    least, more = precision(found, everyone), 1.0 if any(found.quiet) else MORE
-    sharper = [other for other in others if any(other.quiet) and precision(other, everyone) >= least]
-    best = max(sharper, key=lambda pattern: _told(pattern, everyone), default=found)
-    return best if _told(best, everyone) > more * _told(found, everyone) else found
+    # The time may count from another action of the word.
+    everyone = Sample((), bad, _heavy(good))
+    others = [around(action, bad, everyone.good) for action in dict.fromkeys(word)]
+    return max([found, *others], key=lambda pattern: worth(pattern, everyone))
 
 
-def _told(pattern: Pattern, sample: Sample) -> float:
-    """Bits that a pattern tells about the violations of a sample (`conditions.py`)."""
+def worth(pattern: Pattern, sample: Sample) -> float:
+    """Harmonic mean of how often a pattern fails, and of the part of the violations that it matches."""
     still = sample.matching(pattern)
-    bad, matched = (math.fsum(use.weight for use in uses) for uses in (sample.bad, still.bad))
-    if not matched:
-        return 0.0
-    everything = bad + math.fsum(use.weight for use in sample.good)
-    return matched / bad * math.log2(precision(pattern, sample) * everything / bad)
+    weights = (math.fsum(use.weight for use in uses) for uses in (still.bad, still.good, sample.bad))
+    matched, passing, bad = weights
+    return 2 * matched / (matched + passing + bad) if bad else 0.0
 
 
 def _sample(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> Sample:
     """The violating uses of a word, and all uses that come to a core."""
-    own = [use for use in bad if is_subsequence(core, use.word)]
-    return Sample(
-        [use for use in own if use.word == word], own, [use for use in good if is_subsequence(core, use.actions)]
-    )
+    own = [use for use in bad if use.has(core)]
+    return Sample([use for use in own if use.word == word], own, [use for use in good if use.has(core)])
 
 
-def _thinned(uses: Sequence[Use]) -> list[Use]:
-    step = -(-len(uses) // MOST_USES) or 1
-    return [replace(use, weight=use.weight * step) for use in uses[::step]]
+def _thinned(uses: Sequence[Use], most: int) -> list[Use]:
+    """Every second, third, … use if all have more actions than `most`."""
+    step = -(-sum(len(use.actions) + 1 for use in uses) // most) or 1
+    return [replace(use, weight=use.weight * step) for use in uses[::step]] if step > 1 else list(uses)
 
 
 def simplify(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
-    """Leave out actions without a condition if further uses, which match only without them, violate about as often."""
+    """Leave out actions without a condition if further uses, which match only without them, violate about as often.
+
+    Of a long core whole pieces are left out first, each half as long as those before.
+    """
+    size = max(1, len(pattern.core) // 4)
     number = 0
     while number < len(pattern.core):
-        shorter = pattern.without(number) if len(pattern.core) > 1 else None
+        shorter = _without_piece(pattern, number, size)
         if shorter is not None and _as_often(pattern, shorter, bad, good):
-            pattern, number = shorter, 0
+            pattern, number = shorter, 0 if size == 1 else number
         else:
-            number += 1
+            number += size
+        if number >= len(pattern.core) and size > 1:
+            size, number = size // 2, 0
     return pattern
+
+
+def _without_piece(pattern: Pattern, number: int, size: int) -> Pattern | None:
+    shorter: Pattern | None = pattern
+    for _ in range(min(size, len(pattern.core) - number)):
+        shorter = shorter.without(number) if shorter is not None and len(shorter.core) > 1 else None
+    return shorter
 
 
 def _as_often(pattern: Pattern, shorter: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> bool:
@@ -159,6 +266,11 @@ def _as_often(pattern: Pattern, shorter: Pattern, bad: Sequence[Use], good: Sequ
     if count < FEWEST or not sum(further):
         return True  # the action says nothing that the others do not imply
     return bool(usual[0]) and further[0] / sum(further) >= AS_OFTEN * usual[0] / sum(usual)
+
+
+def _probable(weights: Mapping[Word, float]) -> Word:
+    """The most probable word; of those the shortest."""
+    return min(weights, key=lambda word: (-weights[word], len(word), word))
 
 
 def _added_up(uses: Sequence[Use]) -> dict[Word, float]:

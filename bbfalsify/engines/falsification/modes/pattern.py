@@ -28,8 +28,8 @@ class Gap:
     action: int
 
     def value(self, use: Use, places: Sequence[int]) -> float:
-        before = float(use.times[places[self.action - 1]]) if self.action else 0.0
-        return float(use.times[places[self.action]]) - before
+        before = use.moments[places[self.action - 1]] if self.action else 0.0
+        return use.moments[places[self.action]] - before
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Level:
     action: int
 
     def value(self, use: Use, places: Sequence[int]) -> float:
-        return use.values[self.name].at(float(use.times[places[self.action]]))
+        return use.values[self.name].at(use.moments[places[self.action]])
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Pattern:
         return any(reached == len(self.core) for reached in Occurrence(self).through(use))
 
     def _possible(self, use: Use) -> bool:
-        return is_subsequence(self.core, use.word) and all(c.allows(c.feature.value(use, ())) for c in self.windows)
+        return use.has(self.core) and all(c.allows(c.feature.value(use, ())) for c in self.windows)
 
     def without(self, action: int) -> Pattern | None:
         """The pattern without an action of its core; None if a condition speaks about it."""
@@ -155,7 +155,7 @@ class Pattern:
         """Tell whether an action of the core may stand at a place if the one before it stands at another."""
         low, high = self.gaps[action]
         between = use.actions[before + 1 : place]
-        delay = float(use.times[place]) - float(use.times[before])
+        delay = use.moments[place] - use.moments[before]
         return before < place and low <= delay <= high and self.absent.isdisjoint(between)
 
     @cached_property
@@ -249,17 +249,11 @@ class Occurrence:
 
     def through(self, use: Use) -> Iterator[int]:
         """See the actions of a use up to its violation that matter; yield what `see` returns."""
-        relevant, times, at = self.pattern.relevant, use.times, 0.0
+        at = 0.0
 
         def level(name: str) -> float:
             return use.values[name].at(at)
 
-        for place, action in enumerate(use.word):
-            if action in relevant:
-                at = float(times[place])
-                yield self.see(place, action, at, level, partial(use.free_of, place=place))
-
-
-def is_subsequence(core: Sequence[str], word: Sequence[str]) -> bool:
-    rest = iter(word)
-    return all(action in rest for action in core)
+        for place in use.places_of(self.pattern.relevant):
+            at = use.moments[place]
+            yield self.see(place, use.actions[place], at, level, partial(use.free_of, place=place))

@@ -67,6 +67,11 @@ class Stratum:
         """Number of independent uses that the simulated ones are worth."""
         return float(self.simulated)
 
+    @property
+    def weights(self) -> list[float]:
+        """By group: the weight of each of its uses."""
+        return [1.0] * len(self.groups)
+
     def occurrence(self, drawn: int, confidence: float) -> tuple[float, float, float]:
         """(value, low, high) of the probability of the stratum; the upper limit where none of its walks was drawn."""
         low, high = clopper_pearson(self.drawn, drawn, confidence)
@@ -98,6 +103,10 @@ class SplitStratum(Stratum):
     @property
     def worth(self) -> float:
         return sum(self._families) * self.simulated / max(1, sum(self.tried))
+
+    @property
+    def weights(self) -> list[float]:
+        return [one.probability / max(1, tried) for one, tried in zip(self.passes, self.tried, strict=True)]
 
     @property
     def _families(self) -> list[float]:

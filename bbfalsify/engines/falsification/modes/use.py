@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -54,22 +56,53 @@ class Use:
     def violating(self) -> bool:
         return math.isfinite(self.violated_at)
 
-    @property
+    # Learning asks for these some thousand times for each use.
+
+    @cached_property
+    def moments(self) -> list[float]:
+        """The times of the actions as numbers that are quick to read."""
+        return np.asarray(self.times, dtype=float).tolist()
+
+    @cached_property
     def until_violation(self) -> int:
         """Number of actions up to the violation, those of its moment included; all of a use that passes."""
-        return int(np.searchsorted(self.times, self.violated_at, "right"))
+        return bisect_right(self.moments, self.violated_at)
 
-    @property
+    @cached_property
     def word(self) -> tuple[str, ...]:
         """The actions up to the violation."""
         return self.actions[: self.until_violation]
 
+    @cached_property
+    def standing(self) -> dict[str, list[int]]:
+        """The places of each action in the whole use."""
+        found: dict[str, list[int]] = {}
+        for place, action in enumerate(self.actions):
+            found.setdefault(action, []).append(place)
+        return found
+
+    def places_of(self, actions: Iterable[str]) -> list[int]:
+        """Places of these actions, up to the violation."""
+        known = self.until_violation
+        return sorted(place for action in actions for place in self.standing.get(action, ()) if place < known)
+
+    def has(self, core: Sequence[str]) -> bool:
+        """Tell whether these actions come in this order up to the violation."""
+        place = -1
+        for action in core:
+            places = self.standing.get(action, ())
+            later = bisect_right(places, place)
+            if later == len(places):
+                return False
+            place = places[later]
+        return place < self.until_violation
+
     def free_of(self, action: str, place: int) -> float:
         """Time from a place on until an action comes, or the violation, or the end."""
-        until = min(self.violated_at, self.end)
-        if action in self.actions[place + 1 :]:
-            until = min(until, float(self.times[self.actions.index(action, place + 1)]))
-        return round(until - float(self.times[place]), 9)  # times that are the same give the same
+        until, places = min(self.violated_at, self.end), self.standing.get(action, ())
+        if (later := bisect_right(places, place)) < len(places):
+            until = min(until, self.moments[places[later]])
+        return round(until - self.moments[place], 9)  # times that are the same give the same
 
 
 def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0, *, start: float = 0.0) -> Use:
