@@ -12,11 +12,12 @@ import math
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.candidate_lists import forget_earliest, list_committed, list_edges, relist
+from bbfalsify.kernel.entry_invariants import receiving_edges
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.rng import DRAWN_BRANCH, DRAWN_EDGE, DRAWN_INITIAL, DRAWN_VALUE, label_draws, unit
-from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
+from bbfalsify.kernel.windows import invariant_deadline, receives, slack
 
 # --- the tournament of deadlines --------------------------------------------------------------------------------------
 
@@ -240,26 +241,33 @@ def pick_branch(T, F, S, X, R, e):
 
 
 @inlined
-def weight_of(T, F, S, X, R, code):
+def number_of(T, F, S, X, R, code, absent):
+    """The value of an expression now, or `absent` where there is none (−1)."""
     if code < 0:
-        return 1.0
+        return absent
     execute(T, F, S, X, R, code, MODE_FROZEN, X[X_NOW])
-    return max(X[T[H_X_STACK]], 0.0)
+    return X[T[H_X_STACK]]
+
+
+@inlined
+def weight_of(T, F, S, X, R, code):
+    return max(number_of(T, F, S, X, R, code, 1.0), 0.0)
+
+
+@inlined
+def edge_weight(T, F, S, X, R, e):
+    return weight_of(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_WEIGHT])
 
 
 @inlined
 def pick_receiver(T, F, S, X, R, channel, p, by_weight):
     """Draw one enabled receiving edge of process p on a channel, or −1."""
-    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-    first = T[location + L_EDGES] + T[location + L_OUTPUTS]
     chosen = -1
     enabled = 0
     total = 0.0
-    for k in range(T[location + L_INPUTS]):
-        r = T[first + k]
-        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * r
-        if T[edge + E_CHANNEL] == channel and enabled_at(T, F, S, X, R, r, X[X_NOW]):
-            weight = weight_of(T, F, S, X, R, T[edge + E_WEIGHT]) if by_weight else 1.0
+    for r in receiving_edges(T, S, p):
+        if receives(T, F, S, X, R, r, channel):
+            weight = edge_weight(T, F, S, X, R, r) if by_weight else 1.0
             total += weight
             enabled += 1
             # the k-th enabled edge replaces the choice with its share, so that one pass is enough

@@ -21,7 +21,8 @@ import numpy as np
 
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.compiled_model import CompiledModel
-from bbfalsify.kernel.firing import fire, weight_of
+from bbfalsify.kernel.entry_invariants import receiving_edges
+from bbfalsify.kernel.firing import edge_weight, fire, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import advance
@@ -31,7 +32,7 @@ from bbfalsify.kernel.rng import TAPE, TAPE_GIVEN, TAPE_NEXT, TAPE_ROOM, normal,
 from bbfalsify.kernel.walk_frame import begin_walk, stay
 from bbfalsify.kernel.walk_results import Walk
 from bbfalsify.kernel.walker import Walker, initial_state, limits
-from bbfalsify.kernel.windows import enabled_at
+from bbfalsify.kernel.windows import receives
 from bbfalsify.modelling.network.draws import drawn_variables
 
 CLOSE = 1e-9
@@ -98,18 +99,14 @@ def branch_number(T, F, S, X, R, seeds, place, e, branch, target):
 @compiled
 def receiver_numbers(T, F, S, X, R, seeds, place, channel, p, target):
     """Write the numbers with which process p receives and gets to target; (next place or −1, edge or −1: no edge)."""
-    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-    first = T[location + L_EDGES] + T[location + L_OUTPUTS]
     chosen = -1
     fitting = 0.0
     enabled = 0
-    for k in range(T[location + L_INPUTS]):
-        r = T[first + k]
-        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * r
-        if T[edge + E_CHANNEL] == channel and enabled_at(T, F, S, X, R, r, X[X_NOW]):
+    for r in receiving_edges(T, S, p):
+        if receives(T, F, S, X, R, r, channel):
             enabled += 1
             _, _, _, total, there = branch_to(T, F, S, X, R, seeds, r, -1, target)
-            share = weight_of(T, F, S, X, R, T[edge + E_WEIGHT]) * (there / total if total > 0.0 else 0.0)
+            share = edge_weight(T, F, S, X, R, r) * (there / total if total > 0.0 else 0.0)
             fitting += share
             if share > 0.0 and unit(seeds) * fitting < share:
                 chosen = r
@@ -120,11 +117,9 @@ def receiver_numbers(T, F, S, X, R, seeds, place, channel, p, target):
     total = 0.0
     enabled = 0
     taking = -1
-    for k in range(T[location + L_INPUTS]):
-        r = T[first + k]
-        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * r
-        if T[edge + E_CHANNEL] == channel and enabled_at(T, F, S, X, R, r, X[X_NOW]):
-            weight = weight_of(T, F, S, X, R, T[edge + E_WEIGHT])
+    for r in receiving_edges(T, S, p):
+        if receives(T, F, S, X, R, r, channel):
+            weight = edge_weight(T, F, S, X, R, r)
             total += weight
             enabled += 1
             if enabled > 1:

@@ -100,15 +100,15 @@ def ends_well(outcome, taken, time, until):
 
 
 @inlined
-def record_state(T, S, X, locations, integers, reals, b, k):
+def write_state(T, S, X, t, locations, integers, reals, row):
+    """Write the walker's state at t into a row."""
     for p in range(T[H_PROCESSES]):
-        locations[b, k, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
+        locations[row, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
     for i in range(T[H_INTEGERS]):
-        integers[b, k, i] = S[INTEGERS + i]
-    now = X[X_NOW]
+        integers[row, i] = S[INTEGERS + i]
     for i in range(T[H_REALS]):
         clock = CLOCKS + 3 * i
-        reals[b, k, i] = X[clock] + X[clock + 2] * (now - X[clock + 1])
+        reals[row, i] = X[clock] + X[clock + 2] * (t - X[clock + 1])
 
 
 @inlined
@@ -117,7 +117,7 @@ def record_step(T, S, X, e, t, times, edges, branches, locations, integers, real
     times[b, k] = t
     edges[b, k] = e
     branches[b, k] = branch_taken(T, S, e)
-    record_state(T, S, X, locations, integers, reals, b, k + 1)
+    write_state(T, S, X, X[X_NOW], locations[b], integers[b], reals[b], k + 1)
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bbfalsify.kernel.entry_invariants import receiving_edges
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, data_holds
 from bbfalsify.zones.dbm import copied
@@ -23,10 +24,7 @@ def list_receivers(T, F, S, X, R, Z, W, e):
         p = T[T[row] + i]
         if p == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_PROCESS]:
             continue
-        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-        first = T[location + L_EDGES] + T[location + L_OUTPUTS]
-        for k in range(T[location + L_INPUTS]):
-            r = T[first + k]
+        for r in receiving_edges(T, S, p):
             if T[T[H_EDGE_TABLE] + EDGE_WIDTH * r + E_CHANNEL] != channel:
                 continue
             accepts = guard_without_clocks(T, F, S, X, R, Z, r)
