@@ -215,6 +215,20 @@ def refresh_numeric_deadlines(T, F, S, X, R):
 
 
 @inlined
+def branch_at(T, F, S, X, R, edge, rest):
+    """The branch in which the running sum of the weights exceeds `rest`; the last one with a weight if none does."""
+    chosen = 0
+    for b in range(T[edge + E_BRANCH_COUNT]):
+        weight = weight_of(T, F, S, X, R, T[T[edge + E_BRANCHES] + BRANCH_WIDTH * b + B_WEIGHT])
+        if weight > 0.0:
+            chosen = b
+            if rest < weight:
+                break
+            rest -= weight
+    return chosen
+
+
+@inlined
 def pick_branch(T, F, S, X, R, e):
     """Draw one branch of edge e in proportion to the weights."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
@@ -228,16 +242,7 @@ def pick_branch(T, F, S, X, R, e):
         fail(S, ERROR_WEIGHT, 0, e)
         return 0
     label_draws(R, DRAWN_BRANCH, T[edge + E_PROCESS])
-    rest = unit(R) * total
-    chosen = 0
-    for b in range(count):
-        weight = weight_of(T, F, S, X, R, T[T[edge + E_BRANCHES] + BRANCH_WIDTH * b + B_WEIGHT])
-        if weight > 0.0:
-            chosen = b
-            if rest < weight:
-                break
-            rest -= weight
-    return chosen
+    return branch_at(T, F, S, X, R, edge, unit(R) * total)
 
 
 @inlined

@@ -22,7 +22,7 @@ import math
 from bbfalsify.kernel.firing import weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
-from bbfalsify.kernel.races import component_windows, covers, urgent_moment
+from bbfalsify.kernel.races import component_windows, covers, delay_law, urgent_moment
 
 # Positive nodes of the Gauss–Legendre rule with 16 points on [−1, 1], and their weights; written out, so that every
 # machine adds the same numbers.
@@ -53,9 +53,11 @@ def gather_racers(T, F, S, X, R, deadline, strict):
             continue
         racer = T[H_X_RACERS] + RACE_WIDTH * racers
         racers += 1
+        bound, rate = delay_law(T, F, S, X, R, p)
         X[racer + RACE_FIRST] = place
         X[racer + RACE_WINDOWS] = count
-        X[racer + RACE_BOUND], X[racer + RACE_RATE] = delay_law(T, F, S, X, R, p)
+        X[racer + RACE_BOUND] = bound
+        X[racer + RACE_RATE] = rate
         X[racer + RACE_MOMENT] = urgent_moment(T, S, X, count)
         X[racer + RACE_POINT] = X[racer + RACE_MOMENT]
         for k in range(count):

@@ -21,6 +21,7 @@ from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.races import (
     component_windows,
     covers,
+    delay_law,
     draw_moment,
     urgent_moment,
     weight_at,

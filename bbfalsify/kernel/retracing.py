@@ -22,7 +22,7 @@ import numpy as np
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.entry_invariants import receiving_edges
-from bbfalsify.kernel.firing import edge_weight, fire, weight_of
+from bbfalsify.kernel.firing import branch_at, edge_weight, fire, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import advance
@@ -82,16 +82,7 @@ def branch_number(T, F, S, X, R, seeds, place, e, branch, target):
     beyond = min(int((before + own) / total * ALL) + 1, ALL)
     for _ in range(ATTEMPTS):
         n = between(seeds, first, beyond)
-        rest = n * UNIT * total
-        found = 0
-        for b in range(T[edge + E_BRANCH_COUNT]):  # as `pick_branch`
-            weight = weight_of(T, F, S, X, R, T[T[edge + E_BRANCHES] + BRANCH_WIDTH * b + B_WEIGHT])
-            if weight > 0.0:
-                found = b
-                if rest < weight:
-                    break
-                rest -= weight
-        if found == chosen:
+        if branch_at(T, F, S, X, R, edge, n * UNIT * total) == chosen:
             return put(R, place, n)
     return -1
 
