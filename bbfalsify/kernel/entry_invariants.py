@@ -18,10 +18,10 @@ MAXIMUM_OUTCOMES = 4096
 
 @inlined
 def receiving_edges(T, S, p):
-    """The receiving edges of the location of process p."""
+    """The places in T of the receiving edges of the location of process p."""
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
     first = T[location + L_EDGES] + T[location + L_OUTPUTS]
-    return T[first : first + T[location + L_INPUTS]]
+    return range(first, first + T[location + L_INPUTS])
 
 
 @inlined
@@ -165,7 +165,8 @@ def entry_holds(T, F, S, X, R, e1, e2, mode, t):
                 continue
             entry = choice + 4 * participants
             S[entry] = place
-            for r in receiving_edges(T, S, p):
+            for k in receiving_edges(T, S, p):
+                r = T[k]
                 other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
                 if T[other + E_CHANNEL] != T[edge + E_CHANNEL]:
                     continue

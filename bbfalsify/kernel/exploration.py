@@ -189,14 +189,16 @@ def list_options(T, F, S, X, R, e, e2, coverage, factors):
             continue
         total = 0.0
         able = 0
-        for r in receiving_edges(T, S, p):
+        for k in receiving_edges(T, S, p):
+            r = T[k]
             if receives(T, F, S, X, R, r, channel):
                 total += edge_weight(T, F, S, X, R, r)
                 able += 1
         if able == 0:
             continue
         seen = 0
-        for r in receiving_edges(T, S, p):
+        for k in receiving_edges(T, S, p):
+            r = T[k]
             if receives(T, F, S, X, R, r, channel):
                 weight = edge_weight(T, F, S, X, R, r)
                 share = weight / total if total > 0.0 else (1.0 if seen == 0 else 0.0)

@@ -270,7 +270,8 @@ def pick_receiver(T, F, S, X, R, channel, p, by_weight):
     chosen = -1
     enabled = 0
     total = 0.0
-    for r in receiving_edges(T, S, p):
+    for k in receiving_edges(T, S, p):
+        r = T[k]
         if receives(T, F, S, X, R, r, channel):
             weight = edge_weight(T, F, S, X, R, r) if by_weight else 1.0
             total += weight

@@ -93,7 +93,8 @@ def receiver_numbers(T, F, S, X, R, seeds, place, channel, p, target):
     chosen = -1
     fitting = 0.0
     enabled = 0
-    for r in receiving_edges(T, S, p):
+    for k in receiving_edges(T, S, p):
+        r = T[k]
         if receives(T, F, S, X, R, r, channel):
             enabled += 1
             _, _, _, total, there = branch_to(T, F, S, X, R, seeds, r, -1, target)
@@ -108,7 +109,8 @@ def receiver_numbers(T, F, S, X, R, seeds, place, channel, p, target):
     total = 0.0
     enabled = 0
     taking = -1
-    for r in receiving_edges(T, S, p):
+    for k in receiving_edges(T, S, p):
+        r = T[k]
         if receives(T, F, S, X, R, r, channel):
             weight = edge_weight(T, F, S, X, R, r)
             total += weight

@@ -137,8 +137,8 @@ def leaves_committed(T, F, S, X, R, e1, e2):
             location = locations + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
             if p == T[edge + E_PROCESS] or not T[location + L_FLAGS] & LOCATION_COMMITTED:
                 continue
-            for r in receiving_edges(T, S, p):
-                if receives(T, F, S, X, R, r, T[edge + E_CHANNEL]):
+            for k in receiving_edges(T, S, p):
+                if receives(T, F, S, X, R, T[k], T[edge + E_CHANNEL]):
                     return True
     return False
 

@@ -24,7 +24,8 @@ def list_receivers(T, F, S, X, R, Z, W, e):
         p = T[T[row] + i]
         if p == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_PROCESS]:
             continue
-        for r in receiving_edges(T, S, p):
+        for k in receiving_edges(T, S, p):
+            r = T[k]
             if T[T[H_EDGE_TABLE] + EDGE_WIDTH * r + E_CHANNEL] != channel:
                 continue
             accepts = guard_without_clocks(T, F, S, X, R, Z, r)
