@@ -92,13 +92,13 @@ def first_atom(T, S, X, racers, deadline):
 
 
 @inlined
-def insert_sorted(X, points, count, value):
-    """Insert a number into sorted ones."""
+def insert_sorted(X, points, count, t):
+    """Insert a moment into sorted ones."""
     k = points + count
-    while k > points and X[k - 1] > value:
+    while k > points and X[k - 1] > t:
         X[k] = X[k - 1]
         k -= 1
-    X[k] = value
+    X[k] = t
 
 
 @compiled

@@ -100,15 +100,15 @@ def ends_well(outcome, taken, time, until):
 
 
 @inlined
-def write_state(T, S, X, t, locations, integers, reals, row):
+def write_state(T, S, X, t, states_locations, states_integers, states_reals, row):
     """Write the walker's state at t into a row."""
     for p in range(T[H_PROCESSES]):
-        locations[row, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
+        states_locations[row, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
     for i in range(T[H_INTEGERS]):
-        integers[row, i] = S[INTEGERS + i]
+        states_integers[row, i] = S[INTEGERS + i]
     for i in range(T[H_REALS]):
         clock = CLOCKS + 3 * i
-        reals[row, i] = X[clock] + X[clock + 2] * (t - X[clock + 1])
+        states_reals[row, i] = X[clock] + X[clock + 2] * (t - X[clock + 1])
 
 
 @inlined
