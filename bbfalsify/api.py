@@ -297,8 +297,8 @@ def search(
     without successors is looked for.  `settings` are `method`, `width`, `depth`, `states`, `memory`, … of
     `SearchSettings`.
     """
-    from bbfalsify.engines.searching.given import system_of
-    from bbfalsify.engines.searching.search import search as run
+    from bbfalsify.engines.searching.given_systems import system_of
+    from bbfalsify.engines.searching.state_search import search as run
 
     given = system_of(system, target if isinstance(target, str) else None)
     predicate = None if isinstance(target, str) else target

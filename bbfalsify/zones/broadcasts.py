@@ -7,8 +7,8 @@ from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, data_holds
 from bbfalsify.zones.dbm import copied
 from bbfalsify.zones.entering import guard_without_clocks
-from bbfalsify.zones.firing import fire_cell
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_firing import fire_cell
+from bbfalsify.zones.zone_layout import *
 
 
 @compiled
