@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.candidate_lists import comes_later, fall_asleep
-from bbfalsify.kernel.firing import fire, refresh
+from bbfalsify.kernel.firing import fire
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
+from bbfalsify.kernel.refreshing import refresh
 from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_step, stay, write_state
 from bbfalsify.kernel.windows import slack, transition_windows

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, weight_of
+from bbfalsify.kernel.firing import branch_taken, fire, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.race_law import gather_racers, in_piece, insert_sorted, race_law, race_winner, share_of
@@ -23,6 +23,7 @@ from bbfalsify.kernel.races import (
     pick_output,
     stochastic_transition,
 )
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.walk_frame import global_deadline, write_state
 

@@ -16,10 +16,11 @@ import math
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.entry_invariants import receiving_edges
-from bbfalsify.kernel.firing import apply_moves, edge_weight, load_state, number_of, refresh, weight_of
+from bbfalsify.kernel.firing import apply_moves, edge_weight, number_of, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.races import component_windows, own_bound
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.walk_frame import stay
 from bbfalsify.kernel.windows import receives
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.firing import load_state, refresh
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.races import fire_winner, race
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.target_moments import GOAL_ALIVE, GOAL_ALIVE_FLOW, first_moment
 from bbfalsify.kernel.walk_frame import stay, write_state

@@ -33,6 +33,8 @@ ALL = 1 << 53
 UNIT = 2.0**-53
 TIES = 32
 """Tries to draw a race that its winner wins by chance among ties; after those, ties are decided for it."""
+ATTEMPTS = 16
+"""Tries to guess what a walk does not say: which of several receiving edges was taken, which summand was drawn."""
 
 
 @inlined

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bbfalsify.kernel.firing import branch_taken, load_state, refresh, refresh_numeric_deadlines
+from bbfalsify.kernel.firing import branch_taken
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import inlined
+from bbfalsify.kernel.refreshing import load_state, refresh, refresh_numeric_deadlines
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
