@@ -73,17 +73,15 @@ def edge_weight(T, F, S, X, R, e):
 def pick_receiver(T, F, S, X, R, channel, p, by_weight):
     """Draw one enabled receiving edge of process p on a channel, or −1."""
     chosen = -1
-    enabled = 0
     total = 0.0
     for k in receiving_edges(T, S, p):
         r = T[k]
         if receives(T, F, S, X, R, r, channel):
             weight = edge_weight(T, F, S, X, R, r) if by_weight else 1.0
             total += weight
-            enabled += 1
             # the k-th enabled edge replaces the choice with its share, so that one pass is enough
             label_draws(R, DRAWN_EDGE, p)
-            if enabled == 1 or unit(R) * total < weight:
+            if chosen < 0 or unit(R) * total < weight:
                 chosen = r
     return chosen
 
