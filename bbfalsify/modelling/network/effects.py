@@ -23,6 +23,8 @@ class Effects:
     calls: bool = False
 
     def __or__(self, other: Effects) -> Effects:
+        if self is _NONE or other is _NONE:
+            return other if self is _NONE else self
         return Effects(
             self.reads | other.reads,
             self.writes | other.writes,
@@ -32,16 +34,26 @@ class Effects:
         )
 
 
+_NONE = Effects()
+
+
 class EffectAnalysis:
     def __init__(self, functions: Sequence[ex.Function]) -> None:
         self.functions = functions
         self._functions: dict[int, Effects] = {}
         self._statements: dict[int, tuple[tuple[ex.Statement, ...], Effects]] = {}
+        self._expressions: dict[int, tuple[ex.Expression, Effects]] = {}
 
     def expression(self, e: ex.Expression | None) -> Effects:
-        if e is None:
-            return Effects()
-        result = Effects()
+        """Effects of an expression; it is looked at once, and kept, so that no other has its identity."""
+        if e is None or isinstance(e, ex.Constant):
+            return _NONE
+        if id(e) not in self._expressions:
+            self._expressions[id(e)] = e, self._effects_of(e)
+        return self._expressions[id(e)][1]
+
+    def _effects_of(self, e: ex.Expression) -> Effects:
+        result = _NONE
         for child in children(e):
             result |= self.expression(child)
         if isinstance(e, ex.Read):
@@ -75,7 +87,7 @@ class EffectAnalysis:
         return self._statements[id(statements)][1]
 
     def _effects(self, statements: Iterable[ex.Statement]) -> Effects:
-        result = Effects()
+        result = _NONE
         for s in statements:
             if isinstance(s, ex.Assign):
                 result |= self.expression(s.value) | self.expression(s.target.index)
