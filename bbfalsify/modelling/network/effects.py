@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.visit import children
@@ -26,8 +27,8 @@ class Effects:
         if self is _NONE or other is _NONE:
             return other if self is _NONE else self
         return Effects(
-            self.reads | other.reads,
-            self.writes | other.writes,
+            _together(self.reads, other.reads),
+            _together(self.writes, other.writes),
             self.random or other.random,
             self.may_fail or other.may_fail,
             self.calls or other.calls,
@@ -111,4 +112,18 @@ def places_of(e: ex.Read) -> frozenset[Place]:
         return frozenset({(store, e.slot)})
     if isinstance(e.index, ex.Constant) and 0 <= e.index.value < e.size:
         return frozenset({(store, e.slot + int(e.index.value))})
-    return frozenset((store, slot) for slot in range(e.slot, e.slot + e.size))
+    return _array(store, e.slot, e.size)
+
+
+@lru_cache(maxsize=4096)
+def _array(store: str, first: int, size: int) -> frozenset[Place]:
+    """All elements of an array; one set for all that read it, because arrays of constants are long and read often."""
+    return frozenset((store, slot) for slot in range(first, first + size))
+
+
+@lru_cache(maxsize=1024)
+def _together(one: frozenset[Place], other: frozenset[Place]) -> frozenset[Place]:
+    """The union; one of both where it holds the other, so that equal sets are kept once."""
+    if other <= one:
+        return one
+    return other if one <= other else one | other
