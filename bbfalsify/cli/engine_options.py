@@ -1,10 +1,9 @@
 """Options made from the declarations of settings, and those that every run has.
 
     @with_settings(*settings_of_engine("falsify"))
-    def falsify(system: …, given: dict[str, Any], session: Session) -> int: ...
+    def falsify(system: …, session: Session) -> int: ...
 
-The command has an option for each setting beside the parameters of the function.  `given` holds those that were given,
-as a campaign file would have them; `session` says what is printed and written.
+The command has an option for each setting, and those of `Session`, beside the parameters of the function.
 """
 
 from __future__ import annotations
@@ -40,18 +39,14 @@ def with_settings(*settings: Setting) -> Callable[[Command], Command]:
 
     def decorate(function: Command) -> Command:
         own = inspect.signature(function, eval_str=True).parameters.values()
-        about_session = inspect.signature(Session, eval_str=True).parameters.values()
-        parameters = [
-            *(p for p in own if p.name not in ("given", "session")),
-            *map(_parameter, settings),
-            *about_session,
-        ]
+        about_session = [p for p in inspect.signature(Session, eval_str=True).parameters.values() if p.name != "given"]
+        parameters = [*(p for p in own if p.name != "session"), *map(_parameter, settings), *about_session]
 
         def arguments(values: dict[str, Any]) -> dict[str, Any]:
-            session = Session(**{p.name: values.pop(p.name) for p in about_session})
             options = {one.name: _plain(one, values.pop(one.name)) for one in settings}
             given = {key: value for key, value in options.items() if value is not None}
-            return {**values, "given": given, "session": session}
+            session = Session(**{p.name: values.pop(p.name) for p in about_session}, given=given)
+            return {**values, "session": session}
 
         keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
         function.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]

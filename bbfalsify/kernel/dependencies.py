@@ -16,7 +16,7 @@ from bbfalsify.kernel.analysis import (
     substituted,
 )
 from bbfalsify.kernel.guard_atoms import Split
-from bbfalsify.kernel.intervals import Intervals
+from bbfalsify.kernel.value_intervals import Intervals
 from bbfalsify.modelling.network.expressions import Expression
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 

@@ -18,7 +18,7 @@ from bbfalsify.core.choices import ChoiceSequence
 from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import KnownReplayed, StageStarted
-from bbfalsify.core.verdict import SimulationStatus, Verdict
+from bbfalsify.core.verdict import ReplayOutcome, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.estimates.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.estimates.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.finding import Finding
@@ -36,7 +36,6 @@ from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.replay import (
-    ReplayOutcome,
     ReplayResult,
     check_ports,
     conclude,
@@ -44,6 +43,7 @@ from bbfalsify.running.replay import (
     repetitions,
     seeds_of,
 )
+from bbfalsify.running.workers.assignment import Assignment
 from bbfalsify.running.workers.executors import Pool, open_pool
 from bbfalsify.systems import System
 
@@ -117,7 +117,7 @@ class Memory:
             judge = RequirementsJudge([task.requirements[number]])
             # Whole traces are wanted, each execution once: votes and early stops are the search's.
             once = replace(driver.execution, votes=1, early_stop=False)
-            with closing(open_pool(task.system, judge, once, seeds=seeds)) as pool:
+            with closing(open_pool(Assignment(task.system, judge, once, seeds))) as pool:
                 for _, entry in members:
                     self._replay(entry, number, task, driver, pool)
 

@@ -22,8 +22,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bbfalsify.engines.falsification.modes.conditions import Sample, around_one, precision, refine, tighten, widen
+from bbfalsify.engines.falsification.modes.conditions import (
+    Sample,
+    around_one,
+    precision,
+    refine,
+    tighten,
+    told,
+    widen,
+)
 from bbfalsify.engines.falsification.modes.pattern import Pattern, is_subsequence
+from bbfalsify.engines.falsification.modes.some_moment import at_some_moment
 from bbfalsify.engines.falsification.modes.use import Use
 
 MOST_MODES = 10
@@ -35,6 +44,8 @@ AS_OFTEN = 0.6
 """An action matters if uses without it violate less often than this, relative to those with it …"""
 FEWEST = 3
 """… of which at least so many are known."""
+PRECISE = 0.9
+"""Of a pattern of values that fails this often no other is looked for."""
 SURE, MORE = 0.98, 1.15
 """A pattern that fails less often than the first may give way to one of a single action and a time without another,
 which fails as often and tells this much more (or more at all, if both speak of such times)."""
@@ -101,25 +112,19 @@ def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     core = simplify(whole, few, passing).core
     sample = _sample(word, core, bad, good)
     found = refine(tighten(Pattern(core), sample), sample)
-    if not word or precision(found, sample) >= SURE:
+    if precision(found, sample) >= (SURE if core else PRECISE):
         return found
+    if not core:
+        everyone = Sample(few, few, passing)
+        moving = at_some_moment(everyone)
+        return moving if told(moving, everyone) > MORE * told(found, everyone) else found
     # A time without another action may say more than a sequence of them: a long cold spell, however it is spelt.
     everyone = Sample([use for use in few if use.word == word], few, passing)
     others = [around_one(action, _sample(word, (action,), few, passing)) for action in dict.fromkeys(word)]
     least, more = precision(found, everyone), 1.0 if any(found.quiet) else MORE
     sharper = [other for other in others if any(other.quiet) and precision(other, everyone) >= least]
-    best = max(sharper, key=lambda pattern: _told(pattern, everyone), default=found)
-    return best if _told(best, everyone) > more * _told(found, everyone) else found
-
-
-def _told(pattern: Pattern, sample: Sample) -> float:
-    """Bits that a pattern tells about the violations of a sample (`conditions.py`)."""
-    still = sample.matching(pattern)
-    bad, matched = (math.fsum(use.weight for use in uses) for uses in (sample.bad, still.bad))
-    if not matched:
-        return 0.0
-    everything = bad + math.fsum(use.weight for use in sample.good)
-    return matched / bad * math.log2(precision(pattern, sample) * everything / bad)
+    best = max(sharper, key=lambda pattern: told(pattern, everyone), default=found)
+    return best if told(best, everyone) > more * told(found, everyone) else found
 
 
 def _sample(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> Sample:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -49,6 +50,8 @@ class Use:
     """Time at which the use ends, or the walk that is known of it."""
     walk: Walk | None = None
     """The walk over the profile; None for a use made by hand."""
+    remembered: dict[Hashable, np.ndarray] = field(default_factory=dict, repr=False)
+    """Values at its moments, by feature."""
 
     @property
     def violating(self) -> bool:
@@ -63,6 +66,13 @@ class Use:
     def word(self) -> tuple[str, ...]:
         """The actions up to the violation."""
         return self.actions[: self.until_violation]
+
+    @cached_property
+    def moments(self) -> np.ndarray:
+        """Times up to the violation at which a value changes, the start included."""
+        times = [series.times for series in self.values.values()]
+        every = np.unique(np.concatenate([np.zeros(1), *times]))
+        return every[(every >= 0) & (every <= self.violated_at) & (every < self.end)]
 
     def free_of(self, action: str, place: int) -> float:
         """Time from a place on until an action comes, or the violation, or the end."""
