@@ -94,7 +94,7 @@ def _value(
     choose = max if word == "sup" else min
 
     def at(delay: Exact) -> Exact:
-        return at_delay(replayer.evaluator_at(trace.end, delay).value(expression, {}), 0)
+        return at_delay(replayer.evaluator_at(trace.end, delay).value(expression), 0)
 
     best, unbounded = at(Fraction(0)), False
     for window in replayer.delays_of(trace.end, condition):
