@@ -24,7 +24,10 @@ class Estimate:
     method: str
     samples: int
     none_seen: bool = False
-    """True without a single hit: only the upper limit rests on evidence."""
+    """True without a single hit: only the upper limit rests on evidence.
+
+    The value is 0, or, of a counterexample that is known to exist, half a hit.
+    """
     at_least: bool = False
     """True where it is the estimate of a part: the whole is at least as probable."""
 
@@ -38,6 +41,9 @@ class Estimate:
         numbers = {key: math.inf if data[key] is None else float(data[key]) for key in names}
         method = str(data["method"])
         none_seen = bool(data.get("none_seen", NONE_SEEN in method))
+        if numbers["low"] == 0 and numbers["value"] == numbers["high"] and "upper bound" in method:
+            # Older versions told the upper limit as the value of what was never met.
+            none_seen, numbers["value"] = True, 0.0
         at_least = bool(data.get("at_least", f", {AT_LEAST}" in method))
         return Estimate(**numbers, method=method, samples=int(data["samples"]), none_seen=none_seen, at_least=at_least)
 

@@ -35,7 +35,7 @@ def odds_interval(estimate: Estimate) -> str:
     """1 in 206 [199, 215]; what is only bounded from above: less than 1 in 640"""
     if estimate.samples == 0:
         return "not estimated"
-    if estimate.none_seen or estimate.low == 0 and estimate.value in (0.0, estimate.high):
+    if estimate.none_seen or estimate.low == 0 == estimate.value:
         return f"less than {odds(estimate.high)}"
     value, (first, last) = odds(estimate.value), _limits(estimate)
     return f"{value} [{_short(first, value)}, {_short(last, value)}]"

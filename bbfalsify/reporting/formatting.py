@@ -109,8 +109,6 @@ def interval(estimate: Estimate) -> str:
         return "not estimated"
     if estimate.none_seen:
         return f"< {probability(estimate.high)}, none seen"
-    if estimate.low == 0 and estimate.value == estimate.high:
-        return f"< {probability(estimate.high)}"
     return f"{probability(estimate.value)} [{probability(estimate.low)}, {probability(estimate.high)}]"
 
 

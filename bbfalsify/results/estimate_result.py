@@ -64,8 +64,8 @@ def number_in_words(found: Estimate) -> str:
         return NOT_ESTIMATED
     if found.confidence == 1.0:
         return f"{found.value:.10g}"
-    if found.low == 0 and found.value == found.high < 1:
-        return f"at most {found.high:.4g} ({100 * found.confidence:g} %)"
+    if found.none_seen:
+        return f"none met, at most {found.high:.4g} ({100 * found.confidence:g} %)"
     told = f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
     return f"at least {told}" if found.at_least else told
 

@@ -32,14 +32,15 @@ def bounded_by_part(whole: Estimate, part: Estimate) -> Estimate:
     """P(whole) from above by its own estimate and from below by that of a part contained in it.
 
     Both hold together with confidence at least 1 - (α₁ + α₂), which is reported.  The value is the whole's, but no less
-    than the part's; without a hit of the whole it is the part's.
+    than the part's.
     """
     low = max(whole.low, part.low)
-    value = part.value if whole.low == 0.0 and whole.value == whole.high else max(whole.value, part.value)
     high = max(whole.high, low)
     confidence = max(0.0, part.confidence + whole.confidence - 1)
     method = f"at least: {part.method}; at most: {whole.method}"
-    return Estimate(min(high, max(low, value)), low, high, confidence, method, part.samples + whole.samples)
+    return Estimate(
+        min(high, max(low, whole.value, part.value)), low, high, confidence, method, part.samples + whole.samples
+    )
 
 
 HARDLY = 4.0

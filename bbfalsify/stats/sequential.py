@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.stats.intervals import clopper_pearson
 from bbfalsify.stats.rules import HALF_WIDTH, KINDS
 
@@ -130,6 +130,15 @@ class Counts:
     trials: int = 0
     failed: int = 0
 
+    @property
+    def share(self) -> float:
+        """The share of the judged ones that violate; 1, the upper limit, where none was judged."""
+        return self.hits / (self.trials - self.failed) if self.trials > self.failed else 1.0
+
+    @property
+    def none_seen(self) -> bool:
+        return not self.hits and self.trials > self.failed
+
 
 @dataclass(frozen=True)
 class StoppingRule:
@@ -195,18 +204,16 @@ class StoppingRule:
         return limits(counts.hits, counts.trials, self.confidence)[0], limits(most, counts.trials, self.confidence)[1]
 
     def estimate(self, counts: Counts) -> Estimate:
-        """The fraction of violations among the judged simulations; without a violation the upper limit, never 0."""
+        """The fraction of violations among the judged simulations; without one only the upper limit is known."""
         if counts.trials == 0:
             return Estimate(1.0, 0.0, 1.0, self.confidence, "not estimated", 0)
         low, high = self.interval(counts)
-        value, method = high, self.method(counts)
-        if counts.hits > 0:
-            value = counts.hits / (counts.trials - counts.failed)
-        else:
-            method += f", upper bound (no violation in {counts.trials})"
+        value, method, none_seen = counts.share, self.method(counts), counts.none_seen
+        if none_seen:
+            method += f", {NONE_SEEN}: upper bound (no violation in {counts.trials})"
         if counts.failed:
             method += f"; {counts.failed} failed simulations taken as either"
-        return Estimate(value, low, high, self.confidence, method, counts.trials)
+        return Estimate(value, low, high, self.confidence, method, counts.trials, none_seen)
 
     def method(self, counts: Counts) -> str:
         if self.kind == "sequence":

@@ -42,7 +42,7 @@ from bbfalsify.engines.estimation.uses import JudgedUses
 from bbfalsify.engines.estimation.word_runs import WordRuns
 from bbfalsify.examples.chains import chain_file
 from bbfalsify.kernel import compile_network
-from bbfalsify.modelling import Network, load_network, load_profile, parse_network
+from bbfalsify.modelling import Network, load_network, load_profile
 from bbfalsify.stats.sequential import Counts, StoppingRule
 
 HEATER_USER = Path(__file__).parents[2] / "profiles" / "heater_user.yaml"
@@ -52,24 +52,6 @@ TOGETHER = 50
 """Repetitions of plain simulation that are made in one call."""
 MARGIN = 0.1
 """The heater's limit is passed only by "on" within this of the first possible moment, and never "off" again."""
-RUIN = """
-format_version: 1
-name: ruin
-declarations: "const int goal = 6; int[0,goal] money = 1;"
-automata:
-  Gambler:
-    initial: Playing
-    locations:
-      Playing: {urgent: true}
-    edges:
-      - from: Playing
-        action: play
-        guard: "money > 0 && money < goal"
-        branches:
-          - {to: Playing, weight: 1, update: "money++"}
-          - {to: Playing, weight: 2, update: "money--"}
-"""
-"""A gambler with 1 wins 1 with probability 1/3, else loses 1: he has 6 before he is ruined with probability 1/63."""
 WORD = ("on", "on", "on", "on", "on")
 
 
@@ -90,13 +72,14 @@ class Model:
 def model(name: str) -> Model:
     if name == "ruin":
         # Plays that last longer than 200 steps are rarer than 1e-6.
-        return Model(parse_network(RUIN), "Pr[#<=200](<> money == goal)", 1 / 63)
+        return Model(load_network(chain_file("ruin")), "Pr[#<=200](<> money == goal)", 1 / 63)
     if name == "gambler":
         return Model(load_network(chain_file("gambler")), "Pr[#<=5](<> Gambler.Home)", 1 - (5 / 6) ** 5)
     file, constants, query = {
         "lock": ("typist", {}, "P=? [ F<=10 Typist.Open ]"),
         "queue of 5": ("queue", {"room": 5}, "P=? [ F<=20 waiting == room ]"),
         "queue of 8": ("queue", {"room": 8}, "P=? [ F<=20 waiting == room ]"),
+        "queue of 5 within 2": ("queue", {"room": 5}, "P=? [ F<=2 waiting == room ]"),
         "Erlang within 3": ("erlang", {}, "P=? [ F<=3 Timer.Done ]"),
         "Erlang within 0.5": ("erlang", {}, "P=? [ F<=0.5 Timer.Done ]"),
         "Erlang within 0.05": ("erlang", {}, "P=? [ F<=0.05 Timer.Done ]"),
@@ -156,6 +139,20 @@ def plain(of: str) -> Case:
             yield from (of_counts(row, 0.1) for row in met.reshape(-1, RUNS))
 
     return Case(f"{of}: plain", lambda: model(of).exact, repeat)
+
+
+def bayes_over_its_prior() -> Case:
+    """Jeffreys' interval promises its coverage on average over probabilities; all is told relative to the true one."""
+
+    def repeat(numbers: range) -> Iterator[Found]:
+        for number in numbers:
+            rng = SeedTree(1).child("coverage", "prior", number).rng()
+            true = float(rng.beta(0.5, 0.5))
+            hits = int(rng.binomial(RUNS, true))
+            low, high = FIXED["bayes"][0](hits, RUNS, 0.95)
+            yield {"bayes": (1 + hits / RUNS - true, 1 + low - true, 1 + high - true)}
+
+    return Case("drawn from the prior (told + 1 - p): bayes", lambda: 1.0, repeat)
 
 
 # ---------------------------------------------------------------------- rare events of models
@@ -242,10 +239,12 @@ TILTED = {"particles": 100, "precision": "relative 0.2"}
 CASES = [
     *(plain(of) for of in ("gambler", "ruin", "lock", "queue of 5", "Erlang within 3", "Erlang within 0.5")),
     heater_plain(),
+    bayes_over_its_prior(),
     rare("queue of 8", method="splitting", score="waiting", **SMALL),
     *(rare("ruin", method="splitting", score="money", splitting=variant, **SMALL)
       for variant in ("fixed_effort", "adaptive", "restart")),
     rare("queue of 8", method="importance", score="waiting", **TILTED),
+    rare("queue of 5 within 2", method="importance", score="waiting", **TILTED),
     rare("ruin", method="importance", score="money", **TILTED),
     rare("Erlang within 0.05", method="importance", **TILTED),
     inside_a_word(),
@@ -253,8 +252,8 @@ CASES = [
       for method in ("words", "conditional", "quasi_random")),
     loop(75.0, OVERHEATS, "heater above 75", 4, method="words", particles=100, runs=5000, precision="relative 0.2"),
     loop(75.0, OVERHEATS, "heater above 75", method="importance", particles=100, runs=5000, precision="relative 0.2"),
-    loop(75.0, OVERHEATS, "heater above 75", method="splitting", particles=30, passes=10),
-    loop(75.0, OVERHEATS, "heater above 75", method="splitting", splitting="adaptive", particles=30, passes=10),
+    loop(75.0, OVERHEATS, "heater above 75", method="splitting", particles=20, passes=8),
+    loop(75.0, OVERHEATS, "heater above 75", method="splitting", splitting="adaptive", particles=20, passes=8),
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.estimates.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.estimates.conditional import conditional_split
@@ -51,9 +51,10 @@ def word_probability(model: CompiledModel, word: Sequence[str], seeds: SeedTree)
     passes = [split(model, word, effort=PARTICLES, seeds=seeds.child("pass", i)).cylinders[-1] for i in range(PASSES)]
     low, high = t_interval(passes, CONFIDENCE)
     mean = float(np.mean(passes))
-    if mean == 0.0:  # never "0": the rule of three, for as many particles as there were
+    if mean == 0.0:  # the rule of three, for as many particles as there were
         high = 3 / (PASSES * PARTICLES)
-        return Estimate(high, 0.0, high, CONFIDENCE, f"{method}, upper bound", PASSES * PARTICLES)
+        said = f"{method}, {NONE_SEEN}: upper bound"
+        return Estimate(0.0, 0.0, high, CONFIDENCE, said, PASSES * PARTICLES, none_seen=True)
     return Estimate(
         mean, max(0.0, low), min(1.0, high), CONFIDENCE, f"{method}, t over {PASSES} passes", PASSES * PARTICLES
     )

@@ -25,6 +25,7 @@ class Levels:
         if self.score.kind is not Kind.INT:
             raise UserError(f"score '{text}' must be an integer: levels are its values.")
         self._aiming: dict[int, PathSampler] = {}
+        self._evaluating: dict[Expression, tuple[Walker, int]] = {}
 
     @property
     def first(self) -> int:
@@ -48,18 +49,25 @@ class Levels:
         return self._evaluated(self.score, states)
 
     def _evaluated(self, expression: Expression, states: Starts) -> np.ndarray:
-        model = self.sampler.model
-        compiler = Compiler(model.network, first_address=len(model.T))
-        compiler.constants, compiler.sites = list(model.F), list(model.sites)
-        place = compiler.number(expression, "the score")
-        model = replace(model, T=np.concatenate([model.T, np.array(compiler.code, np.int32)]),
-                        F=np.array(compiler.constants or [0.0]), sites=tuple(compiler.sites))  # fmt: skip
-        walker, numbers = Walker.of(model), np.zeros(len(states))
+        walker, place = self._compiled(expression)
+        numbers = np.zeros(len(states))
         with np.errstate(over="ignore"):
             outcome = evaluate_states(
                 *walker.arrays, np.ascontiguousarray(states.locations), np.ascontiguousarray(states.integers),
-                np.ascontiguousarray(states.reals), *limits(model), place, 1, numbers,
+                np.ascontiguousarray(states.reals), *limits(walker.model), place, 1, numbers,
             )  # fmt: skip
         if outcome != DONE:
             raise UserError(f"the score fails: {walker.error()}.")
         return numbers
+
+    def _compiled(self, expression: Expression) -> tuple[Walker, int]:
+        """The model with the code of the expression, and where that begins."""
+        if expression not in self._evaluating:
+            model = self.sampler.model
+            compiler = Compiler(model.network, first_address=len(model.T))
+            compiler.constants, compiler.sites = list(model.F), list(model.sites)
+            place = compiler.number(expression, "the score")
+            model = replace(model, T=np.concatenate([model.T, np.array(compiler.code, np.int32)]),
+                            F=np.array(compiler.constants or [0.0]), sites=tuple(compiler.sites))  # fmt: skip
+            self._evaluating[expression] = Walker.of(model), place
+        return self._evaluating[expression]

@@ -40,7 +40,7 @@ class Counting:
             finds = (
                 "; --method importance finds rare events, or --method splitting with a --score that rises on the way"
             )
-            said.append(f"no run of {self.trials} met it: the value is an upper bound{finds if hint else ''}")
+            said.append(f"no run of {self.trials} met it: only the upper limit is known{finds if hint else ''}")
         return said
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.logic.csl import Bound
 from bbfalsify.stats.binomial import FEW, SequentialTest, jeffreys, normal_samples, wilson
@@ -98,8 +98,8 @@ class PlainRule:
         (limits, name), confidence = FIXED[self.method], self.settings.confidence
         low = limits(counts.hits, counts.trials, confidence)[0]
         high = limits(counts.hits + counts.failed, counts.trials, confidence)[1]
-        value = counts.hits / (counts.trials - counts.failed) if counts.hits else high
-        return Estimate(value, low, high, confidence, name, counts.trials)
+        name += f", {NONE_SEEN}: upper bound" if counts.none_seen else ""
+        return Estimate(counts.share, low, high, confidence, name, counts.trials, counts.none_seen)
 
     def _tested(self, bound: Bound, counts: Counts) -> bool | None:
         """The decision of Wald's test, if runs without a verdict change nothing about it."""

@@ -40,10 +40,12 @@ def restart_pass(
     roots: int,
     rng: np.random.Generator,
     spend: Callable[[int], None],
+    aims: dict[int, PathSampler],
 ) -> tuple[float, int, int]:
     """One pass from `roots` first runs: the estimate, runs made, distinct first runs that met the goal.
 
-    `spend` is told the number of runs before they are made, and may raise BudgetSpent.
+    `spend` is told the number of runs before they are made, and may raise BudgetSpent.  `aims` keeps what each region
+    needs for the next pass.
     """
     places = np.array([level for level, _ in split], np.int64)
     factors = np.array([trials for _, trials in split], np.int64)
@@ -51,7 +53,6 @@ def restart_pass(
     starts, rows = levels.sampler.start(), np.zeros(roots, np.int64)
     region, birth, line = np.zeros(roots, np.int64), np.zeros(roots, np.int64), np.arange(roots)
     value, runs, met_by = 0.0, 0, []
-    aims: dict[int, PathSampler] = {}
     while len(rows):
         states, alive = [], []
         for k in np.unique(region):

@@ -73,6 +73,8 @@ class Passes:
     done: list[Pass] = field(default_factory=list)
     stopped: str | None = None
     pilot_runs: int = 0
+    independent_roots: bool = False
+    """First runs do not know of each other: they bound the variance from below."""
 
     def make(self, plan: PassPlan, one: Callable[[int], Pass]) -> None:
         """Make passes; with a relative precision twice as many, again and again, until it is reached."""
@@ -100,8 +102,18 @@ class Passes:
         values = np.array([one.value for one in self.done])
         if not values.any():
             return True  # more passes would hardly find what none has found; the warning says what to change
-        low, high = t_interval(values, self.confidence)
+        low, high = self._interval(values)
         return bool(high - low <= 2 * relative * values.mean())
+
+    def _interval(self, values: np.ndarray) -> tuple[float, float]:
+        """Student's over the passes.
+
+        The sum of n independent numbers of which only a share q is positive has a relative variance of at least
+        (1 − q) / (q n): passes of few roots often agree better than that, and covered in 93 % instead of 95 %.
+        """
+        hits = sum(one.roots for one in self.done) if self.independent_roots else 0
+        least = 1 / hits - 1 / (self.particles * len(self.done)) if hits else 0.0
+        return t_interval(values, self.confidence, max(0.0, least))
 
     @property
     def roots(self) -> int:
@@ -117,8 +129,8 @@ class Passes:
         levels = max(one.levels for one in self.done)
         method = f"splitting, {variant.replace('_', ' ')}, {levels} levels, t over {len(values)} passes"
         if not values.any():
-            return Estimate(1.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs, none_seen=True)
-        low, high = t_interval(values, self.confidence)
+            return Estimate(0.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs, none_seen=True)
+        low, high = self._interval(values)
         return Estimate(float(values.mean()), max(0.0, low), min(1.0, high), self.confidence, method, runs)
 
     def warnings(self) -> list[str]:
@@ -156,11 +168,14 @@ class Splitting:
             except BudgetSpent as spent:
                 self.passes.stopped = f"stopped in the pilot pass ({spent.reason.value})"
                 return self._counted()
+            self.passes.independent_roots = True
             split = thresholds(pilot.shares)
+            aims: dict[int, PathSampler] = {}
 
             def one(number: int) -> Pass:
                 rng = self.seeds.child("pass", number).rng()
-                value, runs, roots = restart_pass(self._levels, split, self.settings.particles, rng, self._spend)
+                particles = self.settings.particles
+                value, runs, roots = restart_pass(self._levels, split, particles, rng, self._spend, aims)
                 return Pass(value, len(split), runs, roots)
 
         else:

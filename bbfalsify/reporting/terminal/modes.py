@@ -5,7 +5,7 @@ R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 
 #  failure mode                      a use fails so                  fails  rows
 ────────────────────────────────────────────────────────────────────────────────
-1  on 4 times, the first by 5,       1 in 314 [304, 325]   100 % [69, 100]  1, 4
+1  on 4 times, the first by 5,       1 in 314 [304, 325]   100 % [86, 100]  1, 4
    without off in between
 2  on 3 times, no off for 13.86      1 in 631 [550, 722]  100 % [8.4, 100]  2, 3
    after the first

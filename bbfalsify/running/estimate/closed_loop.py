@@ -121,7 +121,7 @@ def _plainly(number: int, plain: smc.Progress, rule: PlainRule) -> Answered:
     warnings = []
     if counts.trials and not counts.hits:
         hint = "" if rule.settings.method == "auto" else "; --method words finds rare violations"
-        warnings.append(f"no use of {counts.trials} violated it: the value is an upper bound{hint}")
+        warnings.append(f"no use of {counts.trials} violated it: only the upper limit is known{hint}")
     if counts.failed:
         warnings.append(f"{counts.failed} simulations failed or stood still; they count as either")
     if plain.stopped is not StopReason.COMPLETED:

@@ -33,3 +33,10 @@ def test_the_opposite_of_what_was_never_seen_was_seen():
     opposite = _complement(UNSEEN)
     assert (opposite.value, opposite.low, opposite.high) == (1.0, 0.997, 1.0) and not opposite.none_seen
     assert odds_interval(UNSEEN) == "less than 1 in 333" and "less than" not in odds_interval(opposite)
+
+
+def test_an_upper_limit_that_older_versions_told_as_value_is_read_as_none_seen():
+    old = {"value": 0.003, "low": 0.0, "high": 0.003, "confidence": 0.95, "samples": 1000, "none_seen": False}
+    read = Estimate.from_json({**old, "method": "confidence sequence, upper bound (no violation in 1000)"})
+    assert (read.value, read.high, read.none_seen) == (0.0, 0.003, True)
+    assert not Estimate.from_json({**old, "method": "confidence sequence"}).none_seen

@@ -69,24 +69,6 @@ def test_variants_of_splitting_agree_with_the_chain(variant: str):
     assert variant.replace("_", " ") in found.method and found.evidence["distinct_roots"] > 0
 
 
-RUIN = """
-format_version: 1
-name: ruin
-declarations: "const int goal = 6; int[0,goal] money = 1;"
-automata:
-  Gambler:
-    initial: Playing
-    locations:
-      Playing: {urgent: true}
-    edges:
-      - from: Playing
-        action: play
-        guard: "money > 0 && money < goal"
-        branches:
-          - {to: Playing, weight: 1, update: "money++"}
-          - {to: Playing, weight: 2, update: "money--"}
-"""
-"""He has 6 before he is ruined with probability 1/63."""
 DELAYS = """
 format_version: 1
 name: delays
@@ -102,7 +84,7 @@ automata:
 
 
 def of_ruin(seed: int = 1, query: str = "Pr[#<=200](<> money == goal)", **settings: object) -> Answered:
-    network = parse_network(RUIN)
+    network = load_network(chain_file("ruin"))
     return Answering(network, EstimateSettings(**settings), lambda: True).answer(
         read_question(query, network), SeedTree(seed)
     )
@@ -160,7 +142,7 @@ def test_the_conditional_estimator_by_name(method: str):
 
 def test_auto_goes_on_where_no_run_of_a_model_met_it():
     """20 before ruin: 9.5e-7; three delays of up to 1 within 0.05: 2.1e-5.  99.9 % intervals, one seed each."""
-    ruin, delays = parse_network(RUIN.replace("goal = 6", "goal = 20")), parse_network(DELAYS)
+    ruin, delays = load_network(chain_file("ruin"), {"goal": "20"}), parse_network(DELAYS)
     for network, score, query, exact, method in (
         (ruin, "money", "Pr[#<=400](<> money == goal)", 1 / (2**20 - 1), "splitting"),
         (delays, None, "Pr[<=0.05](<> Timer.n == 3)", 0.05**3 / 6, "importance"),
@@ -291,7 +273,7 @@ def test_same_seed_same_result():
 
 def test_a_violation_that_is_impossible_has_an_upper_bound():
     found = loop(stl="always[0:20](T <= 200)", method="importance", particles=50, runs=600)
-    assert found.estimate is not None and found.estimate.low == 0 < found.estimate.value == found.estimate.high < 1
+    assert found.estimate is not None and found.estimate.value == 0 < found.estimate.high < 1
     assert any("upper bound" in warning for warning in found.warnings)
 
 

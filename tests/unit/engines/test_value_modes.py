@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from bbfalsify import falsify
-from bbfalsify.engines.falsification.modes.use import Series
+from bbfalsify.engines.falsification.modes.moments import Held, Rise
+from bbfalsify.engines.falsification.modes.pattern import Condition, Pattern
+from bbfalsify.engines.falsification.modes.use import Series, Use
+from bbfalsify.engines.falsification.modes.wording import sentence_of
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.modelling import value_profile
 from bbfalsify.results.mode_words import time_text
@@ -68,3 +71,51 @@ def test_a_mode_tells_when_its_uses_are_violated():
     assert again.time_to_violation == times
     assert time_text(again) == "violated at 0"
     assert result.modes[0].counterexamples == (1,)
+
+
+@system(inputs={"u": "1", "d": "1"}, outputs={"latched": "1"})
+def latch(times, inputs):
+    """Latches when u jumps up by more than 1 while d is above 0.5, whenever that is."""
+    u, d = inputs["u"], inputs["d"]
+    jumped = np.concatenate([[False], (np.diff(u) > 1) & (d[1:] > 0.5)])
+    return {"latched": np.logical_or.accumulate(jumped).astype(float)}
+
+
+JUMPING = value_profile({"u": {"range": [0, 2], "every": 5}, "d": {"range": [0, 1], "every": 5}})
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_jump_under_a_disturbance_is_named_whenever_it_comes(seed):
+    """Seven jumps of which one in four is large, half of them under a disturbance: no fixed time tells anything."""
+    result = falsify(latch, JUMPING, "always(latched == 0)", horizon=40, options=OPTIONS, seed=seed)
+    first = result.modes[0]
+    assert first.name == "d high, u rises"
+    assert first.sentence.startswith("at some time u rises by ")
+    assert first.precision.value > 0.9
+    assert first.share.value > 0.6
+
+
+def use_of_values(u, d, violated_at=np.inf):
+    times = np.arange(len(u)) * 5.0
+    return Use(
+        (), np.zeros(0), {"u": Series(times, np.array(u)), "d": Series(times, np.array(d))}, violated_at, end=20.0
+    )
+
+
+def test_conditions_about_a_moment_hold_at_one_and_the_same():
+    jump, high = Condition(Rise("u"), low=1.0), Condition(Held("d", 0.0, 5.0, "level"), low=0.5)
+    pattern = Pattern((), (jump, high))
+    assert pattern.matches(use_of_values([0.0, 2.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]))
+    assert not pattern.matches(use_of_values([0.0, 2.0, 0.0, 0.0], [1.0, 0.0, 1.0, 1.0]))  # high, but not at the jump
+    assert not pattern.matches(use_of_values([0.0, 2.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], violated_at=4.0))  # too late
+    assert sentence_of(pattern, {"u": "m"}) == "at some time u rises by 1 m or more, with d ≥ 0.5 for 5"
+
+
+def test_levels_held_around_a_moment():
+    use = use_of_values([3.0, 1.0, 2.0, 4.0], [0.0, 0.0, 0.0, 0.0])
+    assert Held("u", 0.0, 10.0, "least").values(use).tolist() == [1.0, 1.0, 2.0, 4.0]  # the last is cut by the end
+    assert Held("u", 0.0, 10.0, "greatest").values(use).tolist() == [3.0, 2.0, 4.0, 4.0]
+    before = Held("u", -5.0, 0.0, "level").values(use)
+    assert np.isnan(before[0])
+    assert before[1:].tolist() == [3.0, 1.0, 2.0]
+    assert Rise("u").values(use).tolist() == [0.0, -2.0, 1.0, 2.0]

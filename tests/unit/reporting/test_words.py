@@ -43,5 +43,5 @@ def test_numbers_take_little_space():
     assert number(float("inf")) == number(None) == "–"
     assert (number(2000.0), number(-1425.2), number(999.96), number(1.5e6)) == ("2000", "-1425", "1000", "1.5e+06")
     assert interval(Estimate(9.554e-4, 9e-4, 0.00101, 0.95, "m", 10)) == "9.55e-4 [9.00e-4, 1.01e-3]"
-    assert interval(Estimate(1.6e-13, 0.0, 1.6e-13, 0.95, "upper bound", 1000)) == "< 1.60e-13"
+    assert interval(Estimate(0.0, 0.0, 1.6e-13, 0.95, "upper bound", 1000, none_seen=True)) == "< 1.60e-13, none seen"
     assert interval(Estimate(1.0, 0.0, 1.0, 0.95, "not estimated", 0)) == "not estimated"

@@ -186,7 +186,7 @@ def test_estimates_say_what_they_are():
         "none_seen": False, "at_least": False,
     }  # fmt: skip
     none = StoppingRule().estimate(Counts(0, 500))
-    assert none.value == none.high > 0 and "upper bound (no violation in 500)" in none.method
+    assert none.value == 0 < none.high and none.none_seen and "upper bound (no violation in 500)" in none.method
     pearson = StoppingRule("clopper_pearson").estimate(Counts(3, 500))
     assert (pearson.low, pearson.high) == clopper_pearson(3, 500) and "not kept" in pearson.method
     assert "500 of 73778" in StoppingRule("fixed").estimate(Counts(3, 500)).method
@@ -224,7 +224,7 @@ def test_a_share_never_exceeds_one_and_admits_what_is_not_known():
 
 
 def test_a_whole_is_bounded_from_below_by_its_part():
-    unmet = bounded_by_part(estimate(0.003, 0.0, 0.003), estimate(1e-6, 9e-7, 1.1e-6))
+    unmet = bounded_by_part(estimate(0.0, 0.0, 0.003), estimate(1e-6, 9e-7, 1.1e-6))
     assert (unmet.value, unmet.low, unmet.high) == (1e-6, 9e-7, 0.003) and unmet.confidence == pytest.approx(0.9)
     met = bounded_by_part(estimate(0.04, 0.03, 0.05), estimate(0.02, 0.01, 0.03))
     assert (met.value, met.low, met.high) == (0.04, 0.03, 0.05)

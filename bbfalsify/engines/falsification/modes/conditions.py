@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bbfalsify.engines.falsification.modes.moments import Held, Rise, at_moments
 from bbfalsify.engines.falsification.modes.pattern import (
     Condition,
     Feature,
@@ -54,11 +55,14 @@ STILL = 0.8
 """A pattern may fail less often by this factor if it lets further violating uses in."""
 MOST_PIECES, FEW_PIECES = 24, 8
 """Pieces of a signal that windows are made of; of more than the second, means are taken from the start only."""
+MOST_LIMITS = 40
+"""Limits of a value at a moment that are looked at."""
 MOST_PLACES = 12
 """Places of a core in one use that are looked at."""
 
 
-Placed = tuple[Use, list[tuple[int, ...]]]
+Placed = tuple[Use, list[tuple[int, ...]], np.ndarray]
+"""A use with the places of the core in it, and the moments at which what a pattern says about them holds."""
 Features = Callable[[Pattern, "Sample"], Iterable[Feature]]
 
 
@@ -81,7 +85,7 @@ class Sample:
 
     def placed(self, pattern: Pattern) -> list[list[Placed]]:
         """The places of the pattern in the uses of each kind."""
-        known = {id(use): (use, _places(pattern, use)) for uses in (self.bad, self.good) for use in uses}
+        known = {id(u): (u, _places(pattern, u), pattern.moments(u)) for u in (*self.bad, *self.good)}
         return [[known[id(use)] for use in uses] for uses in (self.first, self.bad, self.good)]
 
 
@@ -115,12 +119,12 @@ def tighten(pattern: Pattern, sample: Sample, features: Features | None = None) 
         for feature in (features or _features)(pattern, still):
             if len(taken) == most and feature not in taken:
                 continue
-            for found in _limits(feature, placed, weights, len(sample.first)):
+            for found in limits(feature, placed, weights, len(sample.first)):
                 if best is None or found[0] > best[0]:
                     best = found
         if best is None:
             return pattern
-        pattern = _with(pattern, best[1])
+        pattern = narrowed(pattern, best[1])
 
 
 def widen(pattern: Pattern, sample: Sample) -> Pattern:
@@ -133,7 +137,7 @@ def widen(pattern: Pattern, sample: Sample) -> Pattern:
     if not further or bare == pattern:
         return pattern
     usual, (_, bad, good) = precision(pattern, sample), sample.matching(bare).placed(bare)
-    outside = [(use, places) for use, places in bad if any(use is one for one in further)]
+    outside = [placed for placed in bad if any(placed[0] is one for one in further)]
     for share in (1.0, 0.9, 0.5):
         wider = replace(pattern, conditions=tuple(_wider(c, outside, bad + good, share) for c in pattern.conditions))
         if precision(wider, sample) >= STILL * usual:
@@ -161,7 +165,17 @@ def precision(pattern: Pattern, sample: Sample) -> float:
     return bad / (bad + good) if bad else 0.0
 
 
-def _with(pattern: Pattern, condition: Condition) -> Pattern:
+def told(pattern: Pattern, sample: Sample) -> float:
+    """Bits that a pattern tells about the violations of a sample."""
+    still = sample.matching(pattern)
+    bad, matched = (math.fsum(use.weight for use in uses) for uses in (sample.bad, still.bad))
+    if not matched:
+        return 0.0
+    everything = bad + math.fsum(use.weight for use in sample.good)
+    return matched / bad * math.log2(precision(pattern, sample) * everything / bad)
+
+
+def narrowed(pattern: Pattern, condition: Condition) -> Pattern:
     """Add a condition; one on the same feature is narrowed."""
     others = [c for c in pattern.conditions if c.feature != condition.feature]
     for old in pattern.conditions:
@@ -201,45 +215,57 @@ def _quiet_features(pattern: Pattern, sample: Sample) -> Iterator[Feature]:
         yield from (Free(name, action) for name in sorted(absent))
 
 
-def _limits(
+def limits(
     feature: Feature, placed: Sequence[list[Placed]], weights: Sequence[np.ndarray], begun: int
 ) -> Iterator[tuple[float, Condition]]:
-    """Yield the best upper and the best lower limit of a feature, with their gains."""
+    """Yield the best upper and the best lower limit of a feature, with their gains.
+
+    Of conditions on a moment one alone may gain little; `some_moment.py` looks at several together.
+    """
     first, bad, good = (_extremes(feature, uses) for uses in placed)
     # Violations come at the end of such a time, so its limit is sharp.
     step = step_of(np.concatenate([bad, good])) * (0.1 if isinstance(feature, Free) else 1.0)
     # None of few passing uses may be chance; those along a word are many, and their weights differ.
-    doubt = DOUBT * float(weights[1].mean()) if isinstance(feature, Window) else 0.0
+    moving = isinstance(feature, Held | Rise)
+    of_values = moving or isinstance(feature, Window)
+    doubt = DOUBT * float(weights[1].mean()) if of_values else 0.0
     if isinstance(feature, Without):
         sides = [(0, np.zeros(1))]
     elif isinstance(feature, Window):
         throughout = 1 if feature.extreme == "least" else 0
-        several = any(len(feature.levels(use)) > 1 for use, _ in placed[1][:3])
+        several = any(len(feature.levels(use)) > 1 for use, _, _ in placed[1][:3])
         some_time = [1 - throughout] if several else []
         sides = [(side, bad[:, side]) for side in (throughout, *some_time)]
-    elif isinstance(feature, Free):
+    elif isinstance(feature, Free) or (isinstance(feature, Held) and feature.extreme == "least"):
         sides = [(1, bad[:, 1])]
+    elif isinstance(feature, Held) and feature.extreme == "greatest":
+        sides = [(0, bad[:, 0])]
     else:
         sides = [(0, bad[:, 0]), (1, bad[:, 1])]
     for side, values in sides:
         sign = 1.0 if side == 0 else -1.0
         # An upper limit lets a use pass if one of its places is below; negated, lower limits are the same.
         own, others, begin = (sign * table[:, side] for table in (bad, good, first))
-        rounded = np.unique([outward(sign * v, step) for v in values])[-200:]
-        margin = float(np.ptp(begin)) / math.sqrt(len(begin)) if len(begin) else 0.0
+        rounded = np.unique([outward(sign * v, step) for v in values[np.isfinite(values)]])[-200:]
+        rounded = rounded[:: max(1, -(-len(rounded) // MOST_LIMITS))] if moving else rounded
+        margin = float(np.ptp(begin)) / math.sqrt(len(begin)) if len(begin) and not moving else 0.0
         tried: list[tuple[float, float, float]] = []
         for limit, more in itertools.product(rounded.tolist(), {0.0, margin}):
             far = outward(limit + more, step)
             kept, passing = weights[0][own <= far].sum(), weights[1][others <= far].sum() + doubt
             mostly = bool(kept >= MOSTLY * (kept + passing))
-            loses = BOX if isinstance(feature, Window) else LOSES
-            enough = np.count_nonzero(begin <= limit) >= int((loses if mostly else KEEPS) * begun)
-            if enough and passing - doubt <= (1 - EXCLUDES) * weights[1].sum() and (mostly != bool(more) or not margin):
+            loses = BOX if of_values else LOSES
+            enough = np.count_nonzero(begin <= limit) >= int((loses if mostly or moving else KEEPS) * begun)
+            if (
+                enough
+                and passing - doubt <= (1 - EXCLUDES) * weights[1].sum()
+                and (moving or mostly != bool(more) or not margin)
+            ):
                 gain = _gain(kept, passing, *(w.sum() for w in weights))
                 tried.append((gain, far, SHARP if mostly else AS_GOOD))
         most = max((gain for gain, _, _ in tried), default=0.0)
         bits = math.log2(1 + weights[1].sum() / weights[0].sum())
-        if most >= max(GAINS, TELLS * bits if isinstance(feature, Window) else 0.0):
+        if most >= (0.0 if moving else max(GAINS, TELLS * bits) if of_values else GAINS) and tried:
             widest = max(limit for gain, limit, as_good in tried if gain >= as_good * most)
             limit = clean(sign * plainest(widest, np.concatenate([own, others]), step))
             most *= NEARLY if isinstance(feature, Without) else 1.0
@@ -257,9 +283,14 @@ def _gain(kept: float, passing: float, bad: float, good: float) -> float:
 def _extremes(feature: Feature, uses: Sequence[Placed]) -> np.ndarray:
     """The least and the greatest value of a feature in each use, over the places of the pattern."""
     found = np.zeros((len(uses), 2))
-    for number, (use, places) in enumerate(uses):
-        values = [feature.value(use, at) for at in ([()] if isinstance(feature, Window) else places)]
-        found[number] = min(values), max(values)
+    for number, (use, places, moments) in enumerate(uses):
+        if isinstance(feature, Held | Rise):
+            values = at_moments(feature, use)[moments]
+            values = values[~np.isnan(values)]
+            found[number] = values.min(initial=math.inf), values.max(initial=-math.inf)
+        else:
+            each = [feature.value(use, at) for at in ([()] if isinstance(feature, Window) else places)]
+            found[number] = min(each), max(each)
     return found
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.core.estimate import Estimate, TimeDistribution
+from bbfalsify.core.estimate import NONE_SEEN, Estimate, TimeDistribution
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.strata import Hits, Strata, owner_of
@@ -155,7 +155,7 @@ def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> i
     )
 
 
-ENOUGH = 5
+ENOUGH = 20
 """Independent simulated uses of a pattern that alone tell how often it fails."""
 
 
@@ -271,7 +271,8 @@ def _sum(parts: Sequence[Passes], strata: Strata, hits: Hits, confidence: float)
         if listed is not None:
             return replace(listed, method=METHOD, none_seen=False)
         high = strata.unseen(hits, confidence) if strata.simulated else 1.0
-        return Estimate(high, 0.0, high, confidence, f"{METHOD}, upper bound (none met)", strata.simulated)
+        said = f"{METHOD}, {NONE_SEEN}: upper bound"
+        return Estimate(0.0, 0.0, high, confidence, said, strata.simulated, none_seen=True)
     if listed is not None:
         beside.append((listed.value, listed.low, listed.high))
     value = min(1.0, sum(v for v, _, _ in beside))

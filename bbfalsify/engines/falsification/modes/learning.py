@@ -31,10 +31,12 @@ from bbfalsify.engines.falsification.modes.conditions import (
     precision,
     refine,
     tighten,
+    told,
     widen,
 )
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.single_action import around
+from bbfalsify.engines.falsification.modes.some_moment import at_some_moment
 from bbfalsify.engines.falsification.modes.use import Use
 
 MOST_MODES = 10
@@ -46,6 +48,8 @@ AS_OFTEN = 0.6
 """An action matters if uses without it violate less often than this, relative to those with it …"""
 FEWEST = 3
 """… of which at least so many are known."""
+PRECISE = 0.9
+"""Of a pattern of values that fails this often no other is looked for."""
 SURE = 0.98
 """A pattern that fails so often cannot be sharper."""
 FEW_WORDS, MOST_SINGLES = 0.5, 4
@@ -201,7 +205,13 @@ def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     core = simplify(whole, few, passing).core
     sample = _sample(word, core, bad, good)
     found = refine(tighten(Pattern(core), sample), sample)
-    if not any(found.quiet) or precision(found, sample) >= SURE:
+    if precision(found, sample) >= (SURE if core else PRECISE):
+        return found
+    if not core:
+        everyone = Sample(few, few, passing)
+        moving = at_some_moment(everyone)
+        return moving if told(moving, everyone) > MORE * told(found, everyone) else found
+    if not any(found.quiet):
         return found
     # The time may count from another action of the word.
     everyone = Sample((), bad, _heavy(good))

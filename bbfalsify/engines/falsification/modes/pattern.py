@@ -7,6 +7,7 @@ places where every condition holds.  A pattern without a core speaks about value
     Pattern(("on", "on"), (Condition(Without("off"), high=0.0),))      on, then on, without off in between
     Pattern(("on",), (Condition(Free("off", 0), low=14.0),))           on, then no off for 14
     Pattern((), (Condition(Window("throttle", 0, 14, "least"), low=93.0),))     throttle ≥ 93 from 0 to 14
+    Pattern((), (Condition(Rise("u"), low=6.0),))                      u rises by 6 or more, at some time
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from bbfalsify.engines.falsification.modes.moments import Held, Moving, Rise, at_moments
 from bbfalsify.engines.falsification.modes.use import Use
 
 
@@ -28,8 +30,8 @@ class Gap:
     action: int
 
     def value(self, use: Use, places: Sequence[int]) -> float:
-        before = use.moments[places[self.action - 1]] if self.action else 0.0
-        return use.moments[places[self.action]] - before
+        before = use.action_times[places[self.action - 1]] if self.action else 0.0
+        return use.action_times[places[self.action]] - before
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Level:
     action: int
 
     def value(self, use: Use, places: Sequence[int]) -> float:
-        return use.values[self.name].at(use.moments[places[self.action]])
+        return use.values[self.name].at(use.action_times[places[self.action]])
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,9 @@ class Window:
         return use.values[self.name].window(self.start, self.end)
 
 
-Feature = Gap | Level | Without | Free | Window
+Placed = Gap | Level | Without | Free | Window
+"""Features of which a use has one value, given the places of the core."""
+Feature = Placed | Moving
 
 
 @dataclass(frozen=True)
@@ -109,12 +113,14 @@ class Pattern:
     def matches(self, use: Use) -> bool:
         if not self._possible(use):
             return False
+        if not self.core:
+            return not self.moving or bool(self.moments(use).any())
         if len(self.windows) == len(self.conditions):
             return True
         return any(reached == len(self.core) for reached in Occurrence(self).through(use))
 
     def _possible(self, use: Use) -> bool:
-        return use.has(self.core) and all(c.allows(c.feature.value(use, ())) for c in self.windows)
+        return use.has(self.core) and all(c.allows(w.value(use, ())) for c, w in self.windows)
 
     def without(self, action: int) -> Pattern | None:
         """The pattern without an action of its core; None if a condition speaks about it."""
@@ -155,12 +161,24 @@ class Pattern:
         """Tell whether an action of the core may stand at a place if the one before it stands at another."""
         low, high = self.gaps[action]
         between = use.actions[before + 1 : place]
-        delay = use.moments[place] - use.moments[before]
+        delay = use.action_times[place] - use.action_times[before]
         return before < place and low <= delay <= high and self.absent.isdisjoint(between)
 
+    def moments(self, use: Use) -> np.ndarray:
+        """Tell at which moments of a use all conditions hold that are about one."""
+        held = np.full(len(use.moments), fill_value=True)
+        for condition, feature in self.moving:
+            values = at_moments(feature, use)
+            held &= (condition.low <= values) & (values <= condition.high)
+        return held
+
     @cached_property
-    def windows(self) -> list[Condition]:
-        return [c for c in self.conditions if isinstance(c.feature, Window)]
+    def windows(self) -> list[tuple[Condition, Window]]:
+        return [(c, c.feature) for c in self.conditions if isinstance(c.feature, Window)]
+
+    @cached_property
+    def moving(self) -> list[tuple[Condition, Moving]]:
+        return [(c, c.feature) for c in self.conditions if isinstance(c.feature, Held | Rise)]
 
     @cached_property
     def gaps(self) -> list[tuple[float, float]]:
@@ -174,18 +192,17 @@ class Pattern:
     @cached_property
     def levels(self) -> list[list[tuple[str, Condition]]]:
         """By action of the core: the values that conditions speak about."""
-        found: list[list[tuple[str, Condition]]] = [[] for _ in self.core]
-        for c in self.conditions:
-            if isinstance(c.feature, Level):
-                found[c.feature.action].append((c.feature.name, c))
-        return found
+        return self._by_action(Level)
 
     @cached_property
     def quiet(self) -> list[list[tuple[str, Condition]]]:
         """By action of the core: the actions that must not come for a while."""
+        return self._by_action(Free)
+
+    def _by_action(self, kind: type[Level] | type[Free]) -> list[list[tuple[str, Condition]]]:
         found: list[list[tuple[str, Condition]]] = [[] for _ in self.core]
         for c in self.conditions:
-            if isinstance(c.feature, Free):
+            if isinstance(c.feature, kind):
                 found[c.feature.action].append((c.feature.name, c))
         return found
 
@@ -255,5 +272,5 @@ class Occurrence:
             return use.values[name].at(at)
 
         for place in use.places_of(self.pattern.relevant):
-            at = use.moments[place]
+            at = use.action_times[place]
             yield self.see(place, use.actions[place], at, level, partial(use.free_of, place=place))

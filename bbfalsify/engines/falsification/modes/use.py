@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -51,6 +51,8 @@ class Use:
     """Time at which the use ends, or the walk that is known of it."""
     walk: Walk | None = None
     """The walk over the profile; None for a use made by hand."""
+    remembered: dict[Hashable, np.ndarray] = field(default_factory=dict, repr=False)
+    """Values at its moments, by feature."""
 
     @property
     def violating(self) -> bool:
@@ -59,14 +61,14 @@ class Use:
     # Learning asks for these some thousand times for each use.
 
     @cached_property
-    def moments(self) -> list[float]:
+    def action_times(self) -> list[float]:
         """The times of the actions as numbers that are quick to read."""
         return np.asarray(self.times, dtype=float).tolist()
 
     @cached_property
     def until_violation(self) -> int:
         """Number of actions up to the violation, those of its moment included; all of a use that passes."""
-        return bisect_right(self.moments, self.violated_at)
+        return bisect_right(self.action_times, self.violated_at)
 
     @cached_property
     def word(self) -> tuple[str, ...]:
@@ -97,12 +99,19 @@ class Use:
             place = places[later]
         return place < self.until_violation
 
+    @cached_property
+    def moments(self) -> np.ndarray:
+        """Times up to the violation at which a value changes, the start included."""
+        times = [series.times for series in self.values.values()]
+        every = np.unique(np.concatenate([np.zeros(1), *times]))
+        return every[(every >= 0) & (every <= self.violated_at) & (every < self.end)]
+
     def free_of(self, action: str, place: int) -> float:
         """Time from a place on until an action comes, or the violation, or the end."""
         until, places = min(self.violated_at, self.end), self.standing.get(action, ())
         if (later := bisect_right(places, place)) < len(places):
-            until = min(until, self.moments[places[later]])
-        return round(until - self.moments[place], 9)  # times that are the same give the same
+            until = min(until, self.action_times[places[later]])
+        return round(until - self.action_times[place], 9)  # times that are the same give the same
 
 
 def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0, *, start: float = 0.0) -> Use:

@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from bbfalsify.engines.falsification.modes.moments import Held, Moving, Rise
 from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern, Window
 
 
@@ -22,6 +23,7 @@ def name_of(pattern: Pattern) -> str:
         runs = ((action, len(list(group))) for action, group in itertools.groupby(pattern.core))
         return "·".join(action if count == 1 else f"{action}×{count}" for action, count in runs)
     sides = [f"{_subject(c)} {_side(c)}" for c in pattern.conditions]
+    sides = sorted(sides) if pattern.moving else sides
     return ", ".join(dict.fromkeys(sides)) or "any use"
 
 
@@ -48,13 +50,35 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
         if levels:
             text += " with " + " and ".join(_limits(c, units) for c in levels)
         parts.append(text)
-    windows = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
-    windows.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
+    windows = sorted(pattern.windows, key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
     values = [_limits(c, units) + _when(at) + _some_time(c, at) for c, at in windows]
-    said = ", ".join([*_counted(pattern.core, parts), *values]) or "any use: no short pattern found"
+    said = (
+        ", ".join([*_counted(pattern.core, parts), *values, *_at_a_moment(pattern.moving, units)])
+        or "any use: no short pattern found"
+    )
     absent = sorted(pattern.absent)
     said = f"{said}, without {' or '.join(absent)} in between" if absent else said
     return ", ".join([said, *_quiet(pattern)])
+
+
+def _at_a_moment(moving: Sequence[tuple[Condition, Moving]], units: Mapping[str, str]) -> Iterator[str]:
+    """at some time u rises by 6 or more, with d ≥ 0.3 for 2"""
+    before = [_limits(c, units) for c, at in moving if isinstance(at, Held) and at.start < 0]
+    jumps = [_jump(c, at, units) for c, at in moving if isinstance(at, Rise)]
+    after = [f"{_limits(c, units)} for {at.end:g}" for c, at in moving if isinstance(at, Held) and at.start >= 0]
+    parts = [f"{' and '.join(before)} before"] * bool(before) + [" and ".join(jumps)] * bool(jumps)
+    parts += [("with " if parts else "") + " and ".join(after)] * bool(after)
+    if parts:
+        yield "at some time " + ", ".join(parts)
+
+
+def _jump(condition: Condition, feature: Rise, units: Mapping[str, str]) -> str:
+    name, low, high = feature.name, condition.low, condition.high
+    unit = f" {units[name]}" if name in units else ""
+    if math.isfinite(low) and math.isfinite(high):
+        return f"{name} changes by {low:g} to {high:g}{unit}"
+    limit, verb = (low, "rises") if math.isfinite(low) else (-high, "falls")
+    return f"{name} {verb} by {limit:g}{unit} or more"
 
 
 def _quiet(pattern: Pattern) -> Iterator[str]:
@@ -115,4 +139,6 @@ def _subject(condition: Condition) -> str:
 
 
 def _side(condition: Condition) -> str:
+    if isinstance(condition.feature, Rise):
+        return "rises" if condition.low > 0 else "falls"
     return "low" if math.isinf(condition.low) else "high" if math.isinf(condition.high) else "within limits"
