@@ -9,18 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Resume, Session, SetConstants, Texts, repeated
+from bbfalsify.cli.options import ModelChoice, Queries, Resume, Session, Texts, repeated
 
 _UNITS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 @with_settings(*settings_of_engine("estimate"))
 def estimate(
-    model: ModelFile = None,
     *,
+    chosen: ModelChoice,
     query: Queries = None,
-    example: ExampleModel = None,
-    constants: SetConstants = None,
     system: Annotated[str | None, typer.Option("--system", help="Instead of a model: a system in use.")] = None,
     profile: Annotated[Path | None, typer.Option("--profile", help="Its users.")] = None,
     require: Annotated[Texts, repeated("STL", "Formula whose violation is estimated, or a file")] = None,
@@ -39,7 +37,7 @@ def estimate(
     from bbfalsify.cli.inline_campaign import model_sections, requirement, run_described
     from bbfalsify.core.errors import UserError
 
-    if sum(subject is not None for subject in (model, example, system)) != 1:
+    if sum(subject is not None for subject in (chosen.model, chosen.example, system)) != 1:
         raise UserError("give one of these: a MODEL, --example, or --system.")
     sections: dict[str, Any]
     limits = None if budget is None else {"seconds": _seconds(budget)}
@@ -51,7 +49,7 @@ def estimate(
         if "horizon" not in session.given:
             raise UserError("--horizon is missing: how long a use of the system lasts.")
     else:
-        sections = model_sections(model, example, constants, query)
+        sections = model_sections(chosen, query)
     sections |= {"budget": limits}
     return run_described("estimate", sections, session, resume=resume, printed=_contract)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Resume, Session, Texts, repeated
+from bbfalsify.cli.options import ModelChoice, Resume, Session, Texts, repeated
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.settings import keys_of
 from bbfalsify.registry import ENGINES
@@ -89,17 +89,15 @@ def requirement(number: int, text: str, form: str) -> str | dict[str, str]:
     return text if text.endswith(SPECIFICATIONS) else {"id": f"R{number}", form: text}
 
 
-def model_sections(
-    model: Path | None, example: str | None, constants: Sequence[str] | None, queries: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return the sections of a campaign about a model of a file, or one that ships."""
+def model_sections(chosen: ModelChoice, queries: Sequence[str] | None) -> dict[str, Any]:
+    """Return the sections of a campaign about a model."""
     from bbfalsify.campaigns.requirements.queries import EXAMPLE
 
-    if (model is None) == (example is None):
+    if (chosen.model is None) == (chosen.example is None):
         raise UserError("give either a MODEL or --example.")
     return {
-        "model": f"{EXAMPLE}{example}" if model is None else str(model),
-        "constants": read_constants(constants or []),
+        "model": f"{EXAMPLE}{chosen.example}" if chosen.model is None else str(chosen.model),
+        "constants": read_constants(chosen.constants or []),
         "requirements": [{"id": f"Q{number}", "query": text} for number, text in enumerate(queries or (), start=1)],
     }
 

@@ -69,6 +69,15 @@ Annotations = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """Options that choose a model: a file, or one that ships, with other values for its constants."""
+
+    model: ModelFile = None
+    example: ExampleModel = None
+    constants: SetConstants = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Session:
     """Options of all commands that run something: the seed, the output, and the settings of the engine."""
 

@@ -111,7 +111,7 @@ class Memory:
         again = sum(len(repetitions(entry.counterexample)) for _, entry in chosen)
         driver.recorder.record(StageStarted("replaying the store", again))
         # Simulations are repeated with the seeds of the run that found them, and a pool has one seed.
-        chosen.sort(key=lambda item: (item[0], str(seeds_of(item[1].counterexample)), item[1].name))
+        chosen.sort(key=lambda item: (item[0], str(seeds_of(item[1].counterexample)), item[1].file.stem))
         groups = itertools.groupby(chosen, key=lambda item: (item[0], seeds_of(item[1].counterexample)))
         for (number, seeds), members in groups:
             judge = RequirementsJudge([task.requirements[number]])
@@ -123,7 +123,7 @@ class Memory:
 
     def _replay(self, entry: StoredCounterexample, number: int, task: Task, driver: Driver, pool: Pool) -> None:
         found, requirement = entry.counterexample, task.requirements[number]
-        answers = tuple(driver.repeat(repetitions(found, name=f"known/{entry.name}"), pool.answers))
+        answers = tuple(driver.repeat(repetitions(found, name=f"known/{entry.file.stem}"), pool.answers))
         result = conclude(found, answers, unbounded=never_seen_to_hold(requirement))
         failing_violates = task.execution.on_failure == "violation"
         known = _known(entry, number, result, task.usage.model.actions, failing_violates)
@@ -222,7 +222,7 @@ def _known(
             remark = "" if result.outcome is not ReplayOutcome.SAME else "a failing simulation is no violation here"
             return Known(entry, number, result, remark=remark)
         finding = Finding(
-            number, found.actions, found.word, found.stimulus, found.judgement, failed[0].status, None, entry.name
+            number, found.actions, found.word, found.stimulus, found.judgement, failed[0].status, None, entry.file.stem
         )
         finding.confirmation = Confirmation(result.reproduced, result.tries, True, None)
         return _ranked_if_possible(Known(entry, number, result, finding), actions)
@@ -234,7 +234,7 @@ def _known(
     if step > len(found.word):
         return Known(entry, number, result, remark="it fails after the last recorded action, so it has no key")
     key = tuple(action for _, action in found.word[:step])
-    finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.name)
+    finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.file.stem)
     finding.confirmation = compare(result.answers, 0, judgement)
     return _ranked_if_possible(Known(entry, number, result, finding), actions)
 

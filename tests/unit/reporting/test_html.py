@@ -9,6 +9,7 @@ import pytest
 
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import UserError
+from bbfalsify.records.fan_file import DrawnTrace, Fan
 from bbfalsify.registry import ENGINES
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.html import report_html, write_report
@@ -16,7 +17,6 @@ from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.reporting.html.signals import coarse, fan_points, packed_fan, points_for, thin_line
 from bbfalsify.reporting.html.timeline import timeline
 from bbfalsify.reporting.html.writing import embedded
-from bbfalsify.running.falsify.fans import DrawnTrace, Fan
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & \u2028"
 
