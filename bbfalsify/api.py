@@ -225,22 +225,18 @@ def reach(
     model: str | Path | Network,
     query: str,
     *,
-    heuristic: str = ReachSettings.heuristic,
-    trace: str = ReachSettings.trace,
-    traces: int = ReachSettings.traces,
-    depth: int | None = None,
-    timeout: float | None = ReachSettings.timeout,
-    walks: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
     executor: str | Executor | None = None,
     executor_lost: ExecutorLostChoice = "stop",
+    **settings: Any,
 ) -> SearchResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
-    `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
-    "fastest" the search goes on after the first trace, so it needs one of the two.  More `traces` than one are grouped
-    by what differs (`result.groups`).
+    `settings` are `heuristic`, `trace`, `traces`, `depth`, `timeout`, `walks` of `ReachSettings`.  `walks` limits the
+    walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or "fastest" the search
+    goes on after the first trace, so it needs one of the two.  More `traces` than one are grouped by what differs
+    (`result.groups`).
 
     Walks are made by `jobs` processes (by default one per core), or on an `executor` as for `falsify`.
     """
@@ -248,37 +244,27 @@ def reach(
 
     processes = os.cpu_count() or 1 if jobs is None else jobs
     execution = Execution(jobs=processes, executor=executor, executor_lost=executor_lost)
-    settings = ReachSettings(heuristic=heuristic, trace=trace, traces=traces, depth=depth, timeout=timeout, walks=walks)
-    return run(model, query, settings, seed=seed, execution=execution)
+    return run(model, query, ReachSettings(**settings), seed=seed, execution=execution)
 
 
 def verify(
     model: str | Path | Network,
     query: str,
     *,
-    heuristic: str = VerifySettings.heuristic,
-    trace: str = VerifySettings.trace,
-    memory: float = VerifySettings.memory,
-    timeout: float | None = VerifySettings.timeout,
-    walks: float = VerifySettings.walks,
-    width: int = VerifySettings.width,
-    increment: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
+    **settings: Any,
 ) -> Verification:
     """Decide a query about all behaviours of a timed model: `result.verdict` is holds, violated or undecided.
 
-    All symbolic states (zones) are explored, in at most `memory` MB and `timeout` seconds.  A verdict that a run shows
-    has it as `result.answer.trace`, re-checked in exact fractions; one without a run is a proof about the model.
+    `settings` are `heuristic`, `trace`, `memory`, `fallback`, `timeout`, `walks`, … of `VerifySettings`.  All symbolic
+    states (zones) are explored, in at most `memory` MB and `timeout` seconds.  A verdict that a run shows has it as
+    `result.answer.trace`, re-checked in exact fractions; one without a run is a proof about the model.
     """
     from bbfalsify.running.verify.verify import verify as run
 
-    settings = VerifySettings(
-        heuristic=heuristic, trace=trace, memory=memory, timeout=timeout, walks=walks, width=width, increment=increment
-    )
-    return run(
-        model, query, settings, seed=seed, execution=Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs)
-    )
+    execution = Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs)
+    return run(model, query, VerifySettings(**settings), seed=seed, execution=execution)
 
 
 def search(
@@ -297,8 +283,8 @@ def search(
     without successors is looked for.  `settings` are `method`, `width`, `depth`, `states`, `memory`, … of
     `SearchSettings`.
     """
-    from bbfalsify.engines.searching.given import system_of
-    from bbfalsify.engines.searching.search import search as run
+    from bbfalsify.engines.searching.given_systems import system_of
+    from bbfalsify.engines.searching.state_search import search as run
 
     given = system_of(system, target if isinstance(target, str) else None)
     predicate = None if isinstance(target, str) else target

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet
+from bbfalsify.cli.options import AsJson, Quiet, Texts, repeated
 from bbfalsify.cli.output import print_json, say
 
 
@@ -16,13 +16,8 @@ def accept(
     run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A run directory, or its results.json.")],
     file: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write or extend.")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why these failures are accepted.")],
-    requirement: Annotated[
-        list[str] | None, typer.Option("--requirement", metavar="ID", help="Only of this requirement; repeat.")
-    ] = None,
-    mode: Annotated[
-        list[str] | None,
-        typer.Option("--mode", metavar="NAME", help="Accept this failure mode, by name or rank; repeat; * is all."),
-    ] = None,
+    requirement: Annotated[Texts, repeated("ID", "Only of this requirement")] = None,
+    mode: Annotated[Texts, repeated("NAME", "Accept this failure mode, by name or rank (* is all)")] = None,
     expires: Annotated[
         str | None, typer.Option("--expires", metavar="YYYY-MM-DD", help="The last day on which it counts.")
     ] = None,

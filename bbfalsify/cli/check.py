@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Resume, Seed, Session
+from bbfalsify.cli.options import Resume, Session, Texts, repeated
 
 
 @with_settings(*settings_of_engine("check"))
@@ -17,30 +17,17 @@ def check(
         str, typer.Option("--system", help="Adapter folder, file.py:object, machine.dot or cmd:program.")
     ],
     require: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--require",
-            metavar="LTL",
-            help="A formula, a specification or .hoa file; repeat.",
-            show_default="none: only learn",
-        ),
+        Texts, repeated("LTL", "A formula, a specification or .hoa file", show_default="none: only learn")
     ] = None,
     *,
     profile: Annotated[
         Path | None, typer.Option(help="Rank violations by use; its actions may be the symbols.", show_default="none")
     ] = None,
     symbol: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--symbol",
-            metavar="on:heat=1",
-            help="For a system of signals, what a symbol sets; repeat.",
-            rich_help_panel="Systems of signals",
-        ),
+        Texts,
+        repeated("on:heat=1", "For a system of signals, what a symbol sets", rich_help_panel="Systems of signals"),
     ] = None,
     resume: Resume = None,
-    seed: Seed = None,
-    given: dict[str, Any],
     session: Session,
 ) -> int:
     """Learn a black box that answers symbols, and check requirements about its answers.
@@ -51,15 +38,14 @@ def check(
     """
     from bbfalsify.cli.inline_campaign import run_described
 
-    sampled = "period" in given
+    sampled = "period" in session.given
     sections = {
         "system": system,
         "profile": None if profile is None else str(profile),
         "requirements": [_requirement(number, text, sampled=sampled) for number, text in enumerate(require or [], 1)],
-        "seed": seed,
     }
-    given |= {"symbols": _symbols(symbol)} if symbol else {}
-    return run_described("check", sections, given, session, resume=resume, extend=True)
+    session.given.update({"symbols": _symbols(symbol)} if symbol else {})
+    return run_described("check", sections, session, resume=resume, extend=True)
 
 
 def _requirement(number: int, text: str, *, sampled: bool) -> str | dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, SetConstants
+from bbfalsify.cli.options import AsJson, Quiet, SetConstants, Texts, repeated
 from bbfalsify.cli.output import print_json, say, write_file
 
 
@@ -21,10 +21,7 @@ def convert(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file to write.", show_default="stdout")
     ] = None,
     prism: Annotated[bool, typer.Option("--prism", help="Write the model's Markov chain for PRISM and Storm.")] = False,
-    label: Annotated[
-        list[str] | None,
-        typer.Option("--label", metavar="NAME=CONDITION", help="For --prism: a label beside the booleans; repeat."),
-    ] = None,
+    label: Annotated[Texts, repeated("NAME=CONDITION", "For --prism: a label beside the booleans")] = None,
     constants: SetConstants = None,
     as_json: AsJson = False,
     quiet: Quiet = False,

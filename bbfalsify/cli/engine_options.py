@@ -1,10 +1,10 @@
 """Options made from the declarations of settings, and those that every run has.
 
     @with_settings(*settings_of_engine("falsify"))
-    def falsify(system: …, given: dict[str, Any], session: Session) -> int: ...
+    def falsify(system: …, session: Session) -> int: ...
 
-The command has an option for each setting beside the parameters of the function.  `given` holds those that were given,
-as a campaign file would have them; `session` says what is printed and written.
+The command has an option for each setting beside the parameters of the function.  A parameter whose type is a dataclass
+of options (`Session`, `ModelChoice`) stands for all of these.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from enum import Enum, StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin
 
 import typer
 from typer.core import TyperCommand
 
 from bbfalsify.cli.exits import ARGUMENTS
-from bbfalsify.cli.options import Session
 from bbfalsify.core.setting_values import Setting
 from bbfalsify.core.settings import keys_of
 from bbfalsify.registry import ENGINES
@@ -40,18 +40,17 @@ def with_settings(*settings: Setting) -> Callable[[Command], Command]:
 
     def decorate(function: Command) -> Command:
         own = inspect.signature(function, eval_str=True).parameters.values()
-        about_session = inspect.signature(Session, eval_str=True).parameters.values()
-        parameters = [
-            *(p for p in own if p.name not in ("given", "session")),
-            *map(_parameter, settings),
-            *about_session,
-        ]
+        groups: dict[str, Any] = {p.name: p.annotation for p in own if is_dataclass(p.annotation)}
+        members = {name: _options_of(group) for name, group in groups.items()}
+        first = [q for p in own if p.name != "session" for q in members.get(p.name, [p])]
+        parameters = [*first, *map(_parameter, settings), *members["session"]]
 
         def arguments(values: dict[str, Any]) -> dict[str, Any]:
-            session = Session(**{p.name: values.pop(p.name) for p in about_session})
             options = {one.name: _plain(one, values.pop(one.name)) for one in settings}
-            given = {key: value for key, value in options.items() if value is not None}
-            return {**values, "given": given, "session": session}
+            values["given"] = {key: value for key, value in options.items() if value is not None}
+            for name, group in groups.items():
+                values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+            return values
 
         keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
         function.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
@@ -60,6 +59,12 @@ def with_settings(*settings: Setting) -> Callable[[Command], Command]:
         return function
 
     return decorate
+
+
+def _options_of(group: type) -> list[inspect.Parameter]:
+    """Return the members of a dataclass of options, without those that are no option."""
+    members = inspect.signature(group, eval_str=True).parameters.values()
+    return [p for p in members if get_origin(p.annotation) is Annotated]
 
 
 def _parameter(one: Setting) -> inspect.Parameter:

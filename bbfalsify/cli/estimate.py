@@ -9,27 +9,21 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Resume, Seed, Session, SetConstants
+from bbfalsify.cli.options import ModelChoice, Queries, Resume, Session, Texts, repeated
 
 _UNITS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 @with_settings(*settings_of_engine("estimate"))
 def estimate(
-    model: ModelFile = None,
     *,
+    chosen: ModelChoice,
     query: Queries = None,
-    example: ExampleModel = None,
-    constants: SetConstants = None,
     system: Annotated[str | None, typer.Option("--system", help="Instead of a model: a system in use.")] = None,
     profile: Annotated[Path | None, typer.Option("--profile", help="Its users.")] = None,
-    require: Annotated[
-        list[str] | None, typer.Option("--require", help="STL whose violation is estimated, or a file; repeat.")
-    ] = None,
+    require: Annotated[Texts, repeated("STL", "Formula whose violation is estimated, or a file")] = None,
     budget: Annotated[str | None, typer.Option("--budget", metavar="TIME", help="Most time, such as 60s.")] = None,
-    seed: Seed = None,
     resume: Resume = None,
-    given: dict[str, Any],
     session: Session,
 ) -> int:
     """Estimate probabilities: exactly where a model is a Markov chain, else by simulation.
@@ -43,7 +37,7 @@ def estimate(
     from bbfalsify.cli.inline_campaign import model_sections, requirement, run_described
     from bbfalsify.core.errors import UserError
 
-    if sum(subject is not None for subject in (model, example, system)) != 1:
+    if sum(subject is not None for subject in (chosen.model, chosen.example, system)) != 1:
         raise UserError("give one of these: a MODEL, --example, or --system.")
     sections: dict[str, Any]
     limits = None if budget is None else {"seconds": _seconds(budget)}
@@ -52,12 +46,12 @@ def estimate(
             raise UserError("--query asks a model; a system in use has --require and --horizon.")
         entries = [requirement(number, text, "stl") for number, text in enumerate(require or [], start=1)]
         sections = {"system": system, "profile": None if profile is None else str(profile), "requirements": entries}
-        if "horizon" not in given:
+        if "horizon" not in session.given:
             raise UserError("--horizon is missing: how long a use of the system lasts.")
     else:
-        sections = model_sections(model, example, constants, query)
-    sections |= {"seed": seed, "budget": limits}
-    return run_described("estimate", sections, given, session, resume=resume, printed=_contract)
+        sections = model_sections(chosen, query)
+    sections |= {"budget": limits}
+    return run_described("estimate", sections, session, resume=resume, printed=_contract)
 
 
 def _seconds(text: str) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
@@ -105,10 +104,6 @@ def boundary(command: Callable[..., int | None]) -> Callable[..., None]:
             _say("interrupted.")
             code = Exit.INTERRUPTED
             _say_json({"error": {"kind": "interrupted", "message": "interrupted"}}, as_json)
-        except BrokenPipeError:
-            # The reader of our output has seen enough (`| head`): end quietly, and keep Python from flushing again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = Exit.NOTHING_FOUND
         except Exception as error:
             code = _unexpected(error, verbose=verbose, as_json=as_json)
         sys.exit(int(code))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import AcceptFile, Resume, Seed, Session, StoreFolder
+from bbfalsify.cli.options import AcceptFile, Resume, Session, StoreFolder, Texts, repeated
 
 
 @with_settings(*settings_of_engine("falsify"))
@@ -17,28 +17,12 @@ def falsify(
         list[str], typer.Option("--require", metavar="STL", help="A formula, or a specification file; repeat.")
     ],
     profile: Annotated[str | None, typer.Option("--profile", help="The usage profile.")] = None,
-    signal: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--signal",
-            metavar="NAME: LAW",
-            help="An input drawn by a law, such as 'throttle: {range: [0, 100], every: 5}'; repeat.",
-        ),
-    ] = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parameter",
-            metavar="NAME: LAW",
-            help="A parameter of the system drawn by a law, such as 'mass: {uniform: [1, 2]}'; repeat.",
-        ),
-    ] = None,
+    signal: Annotated[Texts, repeated("NAME: LAW", "An input, such as 'throttle: {range: [0, 100], every: 5}'")] = None,
+    parameter: Annotated[Texts, repeated("NAME: LAW", "A parameter, such as 'mass: {uniform: [1, 2]}'")] = None,
     *,
-    seed: Seed = None,
     store: StoreFolder = None,
     accept: AcceptFile = None,
     resume: Resume = None,
-    given: dict[str, Any],
     session: Session,
 ) -> int:
     """Find counterexamples and rank them by how probable they are in use.
@@ -56,6 +40,5 @@ def falsify(
         "signals": entries("--signal", signal),
         "parameters": entries("--parameter", parameter),
         "requirements": [requirement(number, text, "stl") for number, text in enumerate(require, start=1)],
-        "seed": seed,
     }
-    return run_described("falsify", sections, given, session, resume=resume, store=store, accepted=accept)
+    return run_described("falsify", sections, session, resume=resume, store=store, accepted=accept)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet
+from bbfalsify.cli.options import AsJson, Quiet, Texts, repeated
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
@@ -27,10 +27,7 @@ def fit(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The fitted profile.", show_default="stdout")
     ] = None,
     from_zero: Annotated[bool, typer.Option("--from-zero", help="Sessions begin at time 0.")] = False,
-    column: Annotated[
-        list[str] | None,
-        typer.Option("--column", metavar="OURS=THEIRS", help="Name of a column, such as time=timestamp; repeat."),
-    ] = None,
+    column: Annotated[Texts, repeated("OURS=THEIRS", "Name of a column, such as time=timestamp")] = None,
     fit_bounds: Annotated[bool, typer.Option("--fit-bounds", help="Fit the ends of uniform delays, too.")] = False,
     inputs: Annotated[
         Path | None, typer.Option("--inputs", metavar="FILE", help="With --learn: the profile that gives the inputs.")

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-import typer
-
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Resume, Seed, Session
+from bbfalsify.cli.options import ModelChoice, Resume, Session, Texts, repeated
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.settings import keys_of
 from bbfalsify.registry import ENGINES
@@ -50,7 +48,6 @@ def described(kind: str, sections: Mapping[str, Any], settings: Mapping[str, Any
 def run_described(
     kind: str,
     sections: Mapping[str, Any],
-    settings: Mapping[str, Any],
     session: Session,
     *,
     resume: Path | None,
@@ -58,12 +55,12 @@ def run_described(
     printed: Callable[[dict[str, Any]], dict[str, Any]] = lambda results: results,
     **given: Unpack[Given],
 ) -> int:
-    """Run the campaign of these sections and settings, or go on with the run directory `resume`; its exit code."""
+    """Run the campaign of these sections, or go on with the run directory `resume`; return the exit code."""
     from bbfalsify.cli.session import run_campaign
 
     if (begun := _begun_with(resume)) is not None:
         given["drawn_seed"] = begun
-    campaign = described(kind, sections, settings, **given)
+    campaign = described(kind, {**sections, "seed": session.seed}, session.given, **given)
     return run_campaign(campaign, session, directory=resume, extend=extend, printed=printed)
 
 
@@ -92,17 +89,15 @@ def requirement(number: int, text: str, form: str) -> str | dict[str, str]:
     return text if text.endswith(SPECIFICATIONS) else {"id": f"R{number}", form: text}
 
 
-def model_sections(
-    model: Path | None, example: str | None, constants: Sequence[str] | None, queries: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return the sections of a campaign about a model of a file, or one that ships."""
+def model_sections(chosen: ModelChoice, queries: Sequence[str] | None) -> dict[str, Any]:
+    """Return the sections of a campaign about a model."""
     from bbfalsify.campaigns.requirements.queries import EXAMPLE
 
-    if (model is None) == (example is None):
+    if (chosen.model is None) == (chosen.example is None):
         raise UserError("give either a MODEL or --example.")
     return {
-        "model": f"{EXAMPLE}{example}" if model is None else str(model),
-        "constants": read_constants(constants or []),
+        "model": f"{EXAMPLE}{chosen.example}" if chosen.model is None else str(chosen.model),
+        "constants": read_constants(chosen.constants or []),
         "requirements": [{"id": f"Q{number}", "query": text} for number, text in enumerate(queries or (), start=1)],
     }
 
@@ -140,16 +135,11 @@ def engine_command(name: str) -> Callable[..., int]:
 
     @with_settings(*subjects, *settings_of_engine(name))
     def command(
-        require: Annotated[list[str] | None, typer.Option("--require", help="A requirement; repeat.")] = None,
-        *,
-        seed: Seed = None,
-        resume: Resume = None,
-        given: dict[str, Any],
-        session: Session,
+        require: Annotated[Texts, repeated(None, "A requirement")] = None, *, resume: Resume = None, session: Session
     ) -> int:
         form = _FORMS[kind.about]
         entries = [requirement(number, text, form) for number, text in enumerate(require or [], start=1)]
-        return run_described(name, {"requirements": entries, "seed": seed}, given, session, resume=resume)
+        return run_described(name, {"requirements": entries}, session, resume=resume)
 
     command.__doc__ = kind.says
     return command

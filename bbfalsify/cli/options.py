@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +27,12 @@ def _output(*names: str, **shown: Any) -> Any:
     return typer.Option(*names, rich_help_panel="Output", **shown)
 
 
+def repeated(metavar: str | None, sentence: str, *names: str, **shown: Any) -> Any:
+    """An option that may be given several times; its name is that of the parameter unless given."""
+    return typer.Option(*names, metavar=metavar, help=f"{sentence}; repeat.", **shown)
+
+
+Texts = list[str] | None
 AsJson = Annotated[bool, _output("--json", help="Print one JSON object on stdout, for machines.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of every random choice; drawn if absent.")]
 Out = Annotated[Path | None, _output("--out", help="Folder for run directories.", show_default="runs")]
@@ -43,20 +49,13 @@ AcceptFile = Annotated[
 ]
 ModelFile = Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model.", show_default=False)]
 Queries = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--query",
-        help="A query, or the number of one stored in the file; repeat.",
-        show_default="those stored with the model",
-    ),
+    Texts,
+    repeated(None, "A query, or the number of one stored in the file", show_default="those stored with the model"),
 ]
 ExampleModel = Annotated[
     str | None, typer.Option("--example", metavar="NAME:SIZE", help="A model of 'bbfalsify list models'.")
 ]
-SetConstants = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Another value for a constant of the model; repeat."),
-]
+SetConstants = Annotated[Texts, repeated("NAME=VALUE", "Another value for a constant of the model", "--set")]
 JunitFile = Annotated[
     Path | None, _output("--junit", metavar="FILE", help="Write JUnit XML: a requirement is a test case.")
 ]
@@ -70,9 +69,19 @@ Annotations = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Session:
-    """Options about what commands that run something print and write."""
+class ModelChoice:
+    """Options that choose a model: a file, or one that ships, with other values for its constants."""
 
+    model: ModelFile = None
+    example: ExampleModel = None
+    constants: SetConstants = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """Options of all commands that run something: the seed, the output, and the settings of the engine."""
+
+    seed: Seed = None
     junit: JunitFile = None
     sarif: SarifFile = None
     annotations: Annotations = None
@@ -80,6 +89,8 @@ class Session:
     as_json: AsJson = False
     quiet: Quiet = False
     verbose: Verbose = False
+    given: dict[str, Any] = field(default_factory=dict)
+    """The settings that were given, as a campaign file would have them."""
 
     def files(self) -> CiFiles:
         """Return the files for other machines; one that cannot be written is refused now."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import ExampleModel, ModelFile, Resume, Seed, Session, SetConstants
+from bbfalsify.cli.options import ModelChoice, Resume, Session
 
 _SETTINGS = {one.name: one for one in settings_of_engine("reach")}
 _JOBS = _SETTINGS["jobs"]
@@ -18,8 +18,8 @@ _SETTINGS["jobs"] = replace(_JOBS, default=None, rules=replace(_JOBS.rules, abse
 
 @with_settings(*_SETTINGS.values())
 def reach(
-    model: ModelFile = None,
     *,
+    chosen: ModelChoice,
     query: Annotated[
         str | None,
         typer.Option(
@@ -28,11 +28,7 @@ def reach(
             show_default="the only one stored",
         ),
     ] = None,
-    example: ExampleModel = None,
-    constants: SetConstants = None,
-    seed: Seed = None,
     resume: Resume = None,
-    given: dict[str, Any],
     session: Session,
 ) -> int:
     """Look for a state of a model by random walks; a found trace is exact and can be replayed.
@@ -44,9 +40,9 @@ def reach(
     from bbfalsify.campaigns.requirements.queries import STORED
     from bbfalsify.cli.inline_campaign import model_sections, run_described
 
-    sections = model_sections(model, example, constants, [STORED if query is None else query]) | {"seed": seed}
-    given = {"jobs": os.cpu_count() or 1, **given}
-    return run_described("reach", sections, given, session, resume=resume, printed=_contract)
+    sections = model_sections(chosen, [STORED if query is None else query])
+    session.given.setdefault("jobs", os.cpu_count() or 1)
+    return run_described("reach", sections, session, resume=resume, printed=_contract)
 
 
 def _contract(results: dict[str, Any]) -> dict[str, Any]:

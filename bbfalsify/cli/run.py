@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bbfalsify.cli.engine_options import with_settings
-from bbfalsify.cli.options import AcceptFile, Seed, Session, StoreFolder
+from bbfalsify.cli.options import AcceptFile, Session, StoreFolder
 from bbfalsify.core.settings import keys_of
 from bbfalsify.running.execution import Execution
 
@@ -30,8 +30,6 @@ def run(
     ] = False,
     store: StoreFolder = None,
     accept: AcceptFile = None,
-    seed: Seed = None,
-    given: dict[str, Any],
     session: Session,
 ) -> int:
     """Run a campaign: every run it describes, each with its run directory.
@@ -65,5 +63,6 @@ def run(
         if run_directory is not None:
             drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
     session.files()  # refuses what cannot be written before anything is loaded
-    loaded = load_campaign(file, ENGINES, seed=seed, store=store, accepted=accept, drawn_seed=drawn_seed, **given)
+    given = dict(seed=session.seed, store=store, accepted=accept, drawn_seed=drawn_seed, **session.given)
+    loaded = load_campaign(file, ENGINES, **given)
     return run_campaign(loaded, session, directory=run_directory)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Seed, not_positive
+from bbfalsify.cli.options import AsJson, Quiet, Seed, Texts, not_positive, repeated
 from bbfalsify.cli.output import print_json, say, write_file
 from bbfalsify.cli.progress import Progress
 
@@ -31,7 +31,7 @@ def simulate(
     heuristic: Annotated[
         Heuristic, typer.Option("--heuristic", help="stochastic: as the model says; ret: as the search does.")
     ] = Heuristic.STOCHASTIC,
-    show: Annotated[list[str] | None, typer.Option("--show", metavar="EXPR", help="What to record; repeat.")] = None,
+    show: Annotated[Texts, repeated("EXPR", "What to record")] = None,
     period: Annotated[float | None, typer.Option("--period", help="Sampling grid; default: until/100.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the CSV there instead of to stdout.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw the signals.")] = None,

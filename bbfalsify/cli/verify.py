@@ -5,21 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Resume, Seed, Session, SetConstants
+from bbfalsify.cli.options import ModelChoice, Queries, Resume, Session
 
 
 @with_settings(*settings_of_engine("verify"))
-def verify(
-    model: ModelFile = None,
-    *,
-    query: Queries = None,
-    example: ExampleModel = None,
-    constants: SetConstants = None,
-    seed: Seed = None,
-    resume: Resume = None,
-    given: dict[str, Any],
-    session: Session,
-) -> int:
+def verify(*, chosen: ModelChoice, query: Queries = None, resume: Resume = None, session: Session) -> int:
     """Decide queries about all behaviours of a timed model: holds, violated with an exact trace, or undecided.
 
     A query is 'A[] …', 'E<> …', 'A<> …', 'E[] …' or 'p --> q'.
@@ -30,8 +20,8 @@ def verify(
     """
     from bbfalsify.cli.inline_campaign import model_sections, run_described
 
-    sections = model_sections(model, example, constants, query) | {"seed": seed}
-    return run_described("verify", sections, given, session, resume=resume, printed=_contract)
+    sections = model_sections(chosen, query)
+    return run_described("verify", sections, session, resume=resume, printed=_contract)
 
 
 def _contract(results: dict[str, Any]) -> dict[str, Any]:

@@ -82,3 +82,15 @@ class StopReason(StrEnum):
     SYSTEM_FAILED = "system failed"
     ERROR = "error"
     """The run could not start, or bbfalsify failed."""
+
+
+class ReplayOutcome(StrEnum):
+    """Outcome of executing a counterexample again."""
+
+    SAME = "same"
+    """It still violates the requirement, at the same moment (a flaky one: it still happens now and then)."""
+    FIXED = "fixed"
+    """The requirement holds, every time (one without a bound in time: nothing violates it any more; a simulation that
+    failed, whose input ends there: it does not fail any more, and nothing violates the requirement)."""
+    CHANGED = "changed"
+    """Anything else: it violates at another moment, only sometimes, or the simulation fails."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bbfalsify.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from bbfalsify.fitting.logs import Log as Log
+    from bbfalsify.fitting.log_events import Log as Log
     from bbfalsify.fitting.logs import read_logs as read_logs
     from bbfalsify.fitting.profile_fit import Fit as Fit
     from bbfalsify.fitting.profile_fit import fit_profile as fit_profile

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from bbfalsify.core.errors import Place, Problem, UserError
-from bbfalsify.fitting.logs import MOST_PROBLEMS, Instant, Log, LogEvent, LogSession
+from bbfalsify.fitting.log_events import Instant, Log, LogEvent, LogSession
+from bbfalsify.fitting.logs import MOST_PROBLEMS
 from bbfalsify.fitting.situations import Move, Situation, Way, instant, nearest, shown
 from bbfalsify.fitting.slicing import slice_network
 from bbfalsify.fitting.stays import Observations

@@ -21,8 +21,9 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.foreign_files import read_text
 from bbfalsify.fitting.delays import FittedBounds, LawTest
+from bbfalsify.fitting.log_events import Log
 from bbfalsify.fitting.log_replay import LogFollower, is_silent
-from bbfalsify.fitting.logs import Log, read_logs
+from bbfalsify.fitting.logs import read_logs
 from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text
 from bbfalsify.fitting.stays import Observations
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, constant

@@ -19,8 +19,9 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.fitting.delays import delays_and_waits, exponential_or_uniform, fit_bounds
+from bbfalsify.fitting.log_events import Log, LogSession
 from bbfalsify.fitting.log_replay import LogFollower
-from bbfalsify.fitting.logs import Log, LogSession, read_logs
+from bbfalsify.fitting.logs import read_logs
 from bbfalsify.fitting.profile_fit import Fit, Told, fit_structure
 from bbfalsify.fitting.structure import Structure
 from bbfalsify.fitting.waiting_times import outward

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bbfalsify.fitting.logs import Instant
+from bbfalsify.fitting.log_events import Instant
 from bbfalsify.fitting.stays import EdgeKey, Pieces, Wait
 from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains
 from bbfalsify.modelling.reference.exact_values import Real

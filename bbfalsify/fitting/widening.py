@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.fitting.log_events import Log
 from bbfalsify.fitting.log_replay import LogFollower
-from bbfalsify.fitting.logs import Log
 from bbfalsify.fitting.profile_writer import ProfileDraft
 from bbfalsify.fitting.stays import Observations
 from bbfalsify.fitting.structure import LocationAt, Structure, compared_clock, with_bound

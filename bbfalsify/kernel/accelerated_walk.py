@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.candidate_lists import comes_later, fall_asleep
-from bbfalsify.kernel.firing import fire, refresh
+from bbfalsify.kernel.firing import fire
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
+from bbfalsify.kernel.refreshing import refresh
 from bbfalsify.kernel.rng import unit
-from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_state, record_step, stay
+from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_step, stay, write_state
 from bbfalsify.kernel.windows import slack, transition_windows
 
 APPROACH = 2.0**-10
@@ -24,13 +25,18 @@ CLOSEST = 256.0
 
 
 @inlined
-def key_group(T, S, k):
-    """Return the candidate group that the current value of the k-th indexed variable selects, or −1."""
-    key = T[H_KEY_TABLE] + KEY_WIDTH * k
+def group_of_value(T, S, key):
+    """Return the group that the current value of an integer selects, or −1."""
     value = S[INTEGERS + T[key + KEY_SLOT]]
     if value < T[key + KEY_LOW] or value > T[key + KEY_HIGH]:
         return -1
     return T[T[key + KEY_GROUPS] + value - T[key + KEY_LOW]]
+
+
+@inlined
+def key_group(T, S, k):
+    """Return the candidate group that the current value of the k-th indexed variable selects, or −1."""
+    return group_of_value(T, S, T[H_KEY_TABLE] + KEY_WIDTH * k)
 
 
 @inlined
@@ -41,10 +47,7 @@ def hub_group(T, S, k):
         return -1
     if T[hub + HUB_SLOT] < 0:
         return T[T[hub + HUB_GROUPS]]
-    value = S[INTEGERS + T[hub + HUB_SLOT]]
-    if value < T[hub + HUB_LOW] or value > T[hub + HUB_HIGH]:
-        return -1
-    return T[T[hub + HUB_GROUPS] + value - T[hub + HUB_LOW]]
+    return group_of_value(T, S, hub + HUB_SLOT)
 
 
 @inlined
@@ -248,7 +251,7 @@ def ret_walk(
 ):  # fmt: skip
     """Walk from the loaded state; return (status, steps); RUNNING (0): no room left to record."""
     if capacity > 0:
-        record_state(T, S, X, locations, integers, reals, b, 0)
+        write_state(T, S, X, X[X_NOW], locations[b], integers[b], reals[b], 0)
     steps = 0
     while steps < max_steps:
         if full:

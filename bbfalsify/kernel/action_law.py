@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, weight_of
+from bbfalsify.kernel.firing import branch_taken, fire, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
-from bbfalsify.kernel.race_law import gather_racers, in_piece, race_law, race_winner, share_of
+from bbfalsify.kernel.race_law import gather_racers, in_piece, insert_sorted, race_law, race_winner, share_of
 from bbfalsify.kernel.races import (
     component_windows,
     covers,
@@ -23,8 +23,9 @@ from bbfalsify.kernel.races import (
     pick_output,
     stochastic_transition,
 )
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.rng import unit
-from bbfalsify.kernel.walk_frame import global_deadline
+from bbfalsify.kernel.walk_frame import global_deadline, write_state
 
 
 @inlined
@@ -59,15 +60,9 @@ def cut_points(T, X, count):
     """The sorted ends of the windows in the buffer, into the buffer of pieces; how many."""
     points = T[H_X_PIECES]
     for k in range(count):
-        X[points + 2 * k] = X[T[H_X_WINDOWS] + 5 * k]
-        X[points + 2 * k + 1] = X[T[H_X_WINDOWS] + 5 * k + 2]
-    for i in range(1, 2 * count):
-        value = X[points + i]
-        k = i
-        while k > 0 and X[points + k - 1] > value:
-            X[points + k] = X[points + k - 1]
-            k -= 1
-        X[points + k] = value
+        w = T[H_X_WINDOWS] + 5 * k
+        insert_sorted(X, points, 2 * k, X[w])
+        insert_sorted(X, points, 2 * k + 1, X[w + 2])
     return 2 * count
 
 
@@ -267,10 +262,4 @@ def particle_batch(
         numbers[m] = t - time
         chosen_branches[m] = branch_taken(T, S, e)
         states_time[m] = t
-        for p in range(T[H_PROCESSES]):
-            states_locations[m, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
-        for i in range(T[H_INTEGERS]):
-            states_integers[m, i] = S[INTEGERS + i]
-        for i in range(T[H_REALS]):
-            clock = CLOCKS + 3 * i
-            states_reals[m, i] = X[clock] + X[clock + 2] * (t - X[clock + 1])
+        write_state(T, S, X, t, states_locations, states_integers, states_reals, m)

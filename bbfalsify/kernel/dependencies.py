@@ -16,7 +16,7 @@ from bbfalsify.kernel.analysis import (
     substituted,
 )
 from bbfalsify.kernel.guard_atoms import Split
-from bbfalsify.kernel.intervals import Intervals
+from bbfalsify.kernel.value_intervals import Intervals
 from bbfalsify.modelling.network.expressions import Expression
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 
@@ -28,6 +28,8 @@ class Dependencies:
         self.locations = [(p, loc) for p, process in enumerate(network.processes) for loc in process.locations]
         self.invariant_readers = self._invariant_readers()
         self.clock_guards: dict[Place, set[int]] = {}
+        self._writes: dict[tuple[int, int], frozenset[Place]] = {}
+        """Process and identity of a branch, which the network keeps → what firing it writes."""
 
     def _invariant_readers(self) -> dict[Place, set[int]]:
         """Map each place to the processes that have an invariant reading it."""
@@ -46,7 +48,9 @@ class Dependencies:
         self.clock_guards = readers
 
     def writes(self, process: int, branch: Branch) -> frozenset[Place]:
-        return self.analysis.statements(branch.updates).writes | {("l", process)}
+        if (process, id(branch)) not in self._writes:
+            self._writes[process, id(branch)] = self.analysis.statements(branch.updates).writes | {("l", process)}
+        return self._writes[process, id(branch)]
 
     def copied(self, process: int, edge: Edge) -> list[int]:
         """List what a check of the state entered needs: number and ranges (first, number) of integers, then clocks."""
@@ -73,7 +77,7 @@ class Dependencies:
         return sorted(self.read_by(self.invariant_readers, process, branch) - {process})
 
     def read_by(self, readers: dict[Place, set[int]], process: int, branch: Branch) -> set[int]:
-        return set().union(*(readers.get(place, ()) for place in self.writes(process, branch)))
+        return set().union(*[readers[place] for place in self.writes(process, branch) if place in readers])
 
     @cached_property
     def intervals(self) -> Intervals:

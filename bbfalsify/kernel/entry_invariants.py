@@ -17,6 +17,14 @@ MAXIMUM_OUTCOMES = 4096
 
 
 @inlined
+def receiving_edges(T, S, p):
+    """The places in T of the receiving edges of the location of process p."""
+    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+    first = T[location + L_EDGES] + T[location + L_OUTPUTS]
+    return range(first, first + T[location + L_INPUTS])
+
+
+@inlined
 def add_options(T, F, S, X, R, e, place, mode, t):
     """Append (edge, branch) for every branch of e with a positive weight; return the next free place."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
@@ -155,11 +163,10 @@ def entry_holds(T, F, S, X, R, e1, e2, mode, t):
             p = T[T[row] + i]
             if p == T[edge + E_PROCESS]:
                 continue
-            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
             entry = choice + 4 * participants
             S[entry] = place
-            for k in range(T[location + L_INPUTS]):
-                r = T[T[location + L_EDGES] + T[location + L_OUTPUTS] + k]
+            for k in receiving_edges(T, S, p):
+                r = T[k]
                 other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
                 if T[other + E_CHANNEL] != T[edge + E_CHANNEL]:
                     continue

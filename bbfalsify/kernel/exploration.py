@@ -15,12 +15,14 @@ import math
 
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.firing import apply_moves, load_state, refresh, weight_of
+from bbfalsify.kernel.entry_invariants import receiving_edges
+from bbfalsify.kernel.firing import apply_moves, edge_weight, number_of, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.races import component_windows, own_bound
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.walk_frame import stay
-from bbfalsify.kernel.windows import enabled_at
+from bbfalsify.kernel.windows import receives
 
 DONE, NO_ROOM, FAILED, NOT_MARKOV_EDGE, NOT_MARKOV_PROCESS, BAD_RATE, FULL = range(7)
 
@@ -90,14 +92,6 @@ def number_of_state(T, S, X, goal, states_locations, states_integers, states_rea
     return row
 
 
-@inlined
-def cost_of(T, F, S, X, R, code):
-    if code < 0:
-        return 0.0
-    execute(T, F, S, X, R, code, MODE_FROZEN, X[X_NOW])
-    return X[T[H_X_STACK]]
-
-
 @compiled
 def list_components(T, F, S, X, R, deadline, strict, affects, moments, progress):
     """List the edges that may be next: (problem, number); edges in `affects`, rates or probabilities in `moments`."""
@@ -108,9 +102,6 @@ def list_components(T, F, S, X, R, deadline, strict, affects, moments, progress)
     components = 0
     forced = 0
     for p in range(T[H_PROCESSES]):
-        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-        if T[location + L_OUTPUTS] == 0:
-            continue
         windows = component_windows(T, F, S, X, R, p, deadline, strict)
         if windows == 0:
             continue
@@ -121,11 +112,8 @@ def list_components(T, F, S, X, R, deadline, strict, affects, moments, progress)
             if bound != math.inf:
                 progress[P_CULPRIT] = p
                 return NOT_MARKOV_PROCESS, 0
-            code = T[location + L_EXPONENTIAL]
-            rate = 1.0
-            if code >= 0:
-                execute(T, F, S, X, R, code, MODE_FROZEN, now)
-                rate = X[T[H_X_STACK]]
+            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+            rate = number_of(T, F, S, X, R, T[location + L_EXPONENTIAL], 1.0)
             if not (rate > 0.0 and rate < math.inf):
                 progress[P_CULPRIT] = p
                 return BAD_RATE, 0
@@ -200,24 +188,20 @@ def list_options(T, F, S, X, R, e, e2, coverage, factors):
         p = T[T[row] + i]
         if p == T[edge + E_PROCESS]:
             continue
-        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-        first = T[location + L_EDGES] + T[location + L_OUTPUTS]
         total = 0.0
         able = 0
-        for k in range(T[location + L_INPUTS]):
-            r = T[first + k]
-            other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
-            if T[other + E_CHANNEL] == channel and enabled_at(T, F, S, X, R, r, X[X_NOW]):
-                total += weight_of(T, F, S, X, R, T[other + E_WEIGHT])
+        for k in receiving_edges(T, S, p):
+            r = T[k]
+            if receives(T, F, S, X, R, r, channel):
+                total += edge_weight(T, F, S, X, R, r)
                 able += 1
         if able == 0:
             continue
         seen = 0
-        for k in range(T[location + L_INPUTS]):
-            r = T[first + k]
-            other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
-            if T[other + E_CHANNEL] == channel and enabled_at(T, F, S, X, R, r, X[X_NOW]):
-                weight = weight_of(T, F, S, X, R, T[other + E_WEIGHT])
+        for k in receiving_edges(T, S, p):
+            r = T[k]
+            if receives(T, F, S, X, R, r, channel):
+                weight = edge_weight(T, F, S, X, R, r)
                 share = weight / total if total > 0.0 else (1.0 if seen == 0 else 0.0)
                 seen += 1
                 if share > 0.0:
@@ -275,7 +259,7 @@ def expand_edge(
             S[T[H_S_MOVES] + 2 * party] = coverage[3 * k + 1]
             S[T[H_S_MOVES] + 2 * party + 1] = coverage[3 * k + 2]
             probability *= factors[k]
-            cost += cost_of(T, F, S, X, R, codes[coverage[3 * k + 1]])
+            cost += number_of(T, F, S, X, R, codes[coverage[3 * k + 1]], 0.0)
         apply_moves(T, F, S, X, R, parties, False)
         if S[S_ERROR] != 0:
             return FAILED

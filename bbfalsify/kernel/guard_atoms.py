@@ -17,7 +17,7 @@ from bbfalsify.kernel.analysis import (
 from bbfalsify.kernel.expression_code import COMPARISONS
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.guard_tables import GuardTables
-from bbfalsify.kernel.intervals import Intervals
+from bbfalsify.kernel.value_intervals import Intervals
 from bbfalsify.modelling.network.expressions import Assign, Binary, Constant, Expression, Kind, Read, Statement, Unary
 from bbfalsify.modelling.network.network import Network
 

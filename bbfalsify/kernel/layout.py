@@ -136,7 +136,7 @@ HANDSHAKE_WIDTH = 3
 # edges of an urgent place that compare one integer (slot, −1: none) with low … high: first edge of each value
 (PLACE_PROCESS, PLACE_LOCATION, PLACE_FIRST, PLACE_COUNT, PLACE_SLOT, PLACE_LOW, PLACE_HIGH, PLACE_STARTS,
  PLACE_WIDTH) = range(9)  # fmt: skip
-(KEY_SLOT, KEY_LOW, KEY_HIGH, KEY_GROUPS, KEY_WIDTH) = range(5)
+(KEY_SLOT, KEY_LOW, KEY_HIGH, KEY_GROUPS, KEY_WIDTH) = range(5)  # the first four as from HUB_SLOT on
 # per real slot: processes whose invariants read it; that may give it a rate; whose guards compare it
 (C_READERS, C_READER_COUNT, C_RATERS, C_RATER_COUNT, C_IS_ODE, C_DEFAULT, C_GUARDED, C_GUARDED_COUNT,
  CLOCK_WIDTH) = range(9)  # fmt: skip

@@ -24,11 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.kernel.compiled_model import CompiledModel
-from bbfalsify.kernel.firing import load_state, refresh, weight_of
+from bbfalsify.kernel.firing import weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import entry_point, inlined
 from bbfalsify.kernel.ode import advance, values_at
 from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment, weight_at
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.walk_frame import global_deadline
 from bbfalsify.kernel.walk_results import Walk
 from bbfalsify.kernel.walker import Walker, limits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.native_source import Body, ExpressionWriter, Unwritten
 from bbfalsify.modelling.network import expressions as ex
@@ -74,26 +76,20 @@ class Writer(ExpressionWriter):
         self.put(f"        X[clocks + 3 * {slot} + 2] = 0.0")
 
 
+@dataclass(eq=False)
 class FunctionTexts:
     """The functions of a network, written when they are first called."""
 
-    def __init__(
-        self,
-        functions: tuple[ex.Function, ...],
-        first_sites: list[int],
-        first_location: list[int],
-        constants: dict[float, int],
-    ) -> None:
-        self.all = functions
-        self.counted = True
-        self.constants = constants
-        self.first_sites = first_sites
-        self.first_location = first_location
-        self.bodies: dict[int, Body] = {}
-        self.names: dict[str, str] = {}
-        """Text → name of the function that it becomes."""
-        self._depth: dict[int, int] = {}
-        self._writing: set[int] = set()
+    all: tuple[ex.Function, ...]
+    first_sites: list[int]
+    first_location: list[int]
+    constants: dict[float, int]
+    counted: bool = True
+    bodies: dict[int, Body] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    """Text → name of the function that it becomes."""
+    _depth: dict[int, int] = field(default_factory=dict)
+    _writing: set[int] = field(default_factory=set)
 
     def written(self, number: int) -> tuple[str, Body]:
         if number not in self.bodies:

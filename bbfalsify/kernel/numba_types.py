@@ -26,7 +26,7 @@ _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64,
 _REAL_NAMES = (
     "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
     "ode_step", "chosen", "share", "won", "expected", "wanted", "whole", "share_lower", "share_uniform",
-    "moment_number", "choice_number",
+    "moment_number", "choice_number", "absent", "rest",
 )  # fmt: skip
 _TRUTH_NAMES = (
     "first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines", "sleeping",

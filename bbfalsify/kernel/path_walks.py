@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.firing import load_state, refresh
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.races import fire_winner, race
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.target_moments import GOAL_ALIVE, GOAL_ALIVE_FLOW, first_moment
-from bbfalsify.kernel.walk_frame import stay
+from bbfalsify.kernel.walk_frame import stay, write_state
 
 MISSED, MET, FAILED, ENDLESS = range(4)
 """Ends of a walk: without the goal, with it, the model failed, too many steps without reaching the bound of time."""
@@ -95,13 +95,6 @@ def path_batch(
                 tilt_bins[b, i] = R[len(R) - tilt_bins.shape[1] + i]
         if outcome == FAILED or len(ends_locations) == 0:
             continue
-        for p in range(T[H_PROCESSES]):
-            ends_locations[b, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
-        for i in range(T[H_INTEGERS]):
-            ends_integers[b, i] = S[INTEGERS + i]
-        if outcome != MET:
-            continue
-        advance(T, F, S, X, R, moment)
-        for i in range(T[H_REALS]):
-            clock = CLOCKS + 3 * i
-            ends_reals[b, i] = X[clock] + X[clock + 2] * (moment - X[clock + 1])
+        if outcome == MET:
+            advance(T, F, S, X, R, moment)
+        write_state(T, S, X, moment, ends_locations, ends_integers, ends_reals, b)

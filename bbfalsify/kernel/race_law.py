@@ -22,7 +22,7 @@ import math
 from bbfalsify.kernel.firing import weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
-from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment
+from bbfalsify.kernel.races import component_windows, covers, delay_law, urgent_moment
 
 # Positive nodes of the Gauss–Legendre rule with 16 points on [−1, 1], and their weights; written out, so that every
 # machine adds the same numbers.
@@ -46,8 +46,6 @@ def gather_racers(T, F, S, X, R, deadline, strict):
     racers = 0
     place = T[H_X_RACE_WINDOWS]
     for p in range(T[H_PROCESSES]):
-        if T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_OUTPUTS] == 0:
-            continue
         count = component_windows(T, F, S, X, R, p, deadline, strict)
         if S[S_ERROR] != 0:
             return racers
@@ -55,11 +53,11 @@ def gather_racers(T, F, S, X, R, deadline, strict):
             continue
         racer = T[H_X_RACERS] + RACE_WIDTH * racers
         racers += 1
-        bound = own_bound(T, S, X, p)
+        bound, rate = delay_law(T, F, S, X, R, p)
         X[racer + RACE_FIRST] = place
         X[racer + RACE_WINDOWS] = count
         X[racer + RACE_BOUND] = bound
-        X[racer + RACE_RATE] = exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
+        X[racer + RACE_RATE] = rate
         X[racer + RACE_MOMENT] = urgent_moment(T, S, X, count)
         X[racer + RACE_POINT] = X[racer + RACE_MOMENT]
         for k in range(count):
@@ -93,6 +91,16 @@ def first_atom(T, S, X, racers, deadline):
     return first
 
 
+@inlined
+def insert_sorted(X, points, count, t):
+    """Insert a moment into sorted ones."""
+    k = points + count
+    while k > points and X[k - 1] > t:
+        X[k] = X[k - 1]
+        k -= 1
+    X[k] = t
+
+
 @compiled
 def race_points(T, X, racers):
     """Sort the ends of all windows; return their number."""
@@ -102,14 +110,9 @@ def race_points(T, X, racers):
         racer = T[H_X_RACERS] + RACE_WIDTH * k
         w = int(X[racer + RACE_FIRST])
         for _ in range(int(X[racer + RACE_WINDOWS])):
-            for end in range(0, 4, 2):
-                value = X[w + end]
-                i = count
-                while i > 0 and X[points + i - 1] > value:
-                    X[points + i] = X[points + i - 1]
-                    i -= 1
-                X[points + i] = value
-                count += 1
+            insert_sorted(X, points, count, X[w])
+            insert_sorted(X, points, count + 1, X[w + 2])
+            count += 2
             w += RACE_WINDOW_WIDTH
     return count
 

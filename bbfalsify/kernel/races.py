@@ -15,12 +15,12 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.compiled_model import CompiledModel
-from bbfalsify.kernel.firing import fire, weight_of
+from bbfalsify.kernel.firing import fire, number_of, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.rng import DRAWN_DELAY, DRAWN_EDGE, DRAWN_TIE, label_draws, unit
-from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_state, record_step, stay
+from bbfalsify.kernel.walk_frame import begin_walk, ends_well, record_end, record_step, stay, write_state
 from bbfalsify.kernel.windows import transition_windows
 
 ROUNDING = 2.0**-51
@@ -71,13 +71,10 @@ def component_windows(T, F, S, X, R, p, deadline, strict):
 
 @inlined
 def exponential_rate(T, F, S, X, R, p):
-    code = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_EXPONENTIAL]
-    if code < 0:
-        return 1.0
-    execute(T, F, S, X, R, code, MODE_FROZEN, X[X_NOW])
-    rate = X[T[H_X_STACK]]
+    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+    rate = number_of(T, F, S, X, R, T[location + L_EXPONENTIAL], 1.0)
     if not rate > 0.0:
-        fail(S, ERROR_WEIGHT, 0, T[T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_EDGES]])
+        fail(S, ERROR_WEIGHT, 0, T[T[location + L_EDGES]])
         return 1.0
     return rate
 
@@ -89,6 +86,13 @@ def own_bound(T, S, X, p):
     if T[location + L_FLAGS] & (LOCATION_URGENT | LOCATION_COMMITTED):
         return X[X_NOW]
     return max(X[T[H_X_DEADLINE] + 2 * p], X[X_NOW])
+
+
+@inlined
+def delay_law(T, F, S, X, R, p):
+    """(bound, rate) of the delay of process p: uniform up to a finite bound, else exponential."""
+    bound = own_bound(T, S, X, p)
+    return bound, exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
 
 
 @inlined
@@ -167,14 +171,10 @@ def race(T, F, S, X, R, deadline, strict):
     best = math.inf
     ties = 0
     for p in range(T[H_PROCESSES]):
-        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-        if T[location + L_OUTPUTS] == 0:
-            continue
         count = component_windows(T, F, S, X, R, p, deadline, strict)
         if count == 0:
             continue
-        bound = own_bound(T, S, X, p)
-        rate = exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
+        bound, rate = delay_law(T, F, S, X, R, p)
         label_draws(R, DRAWN_DELAY, p)
         moment = min(draw_moment(T, X, count, bound, rate, 1.0 - unit(R)), urgent_moment(T, S, X, count))
         if moment == math.inf:
@@ -191,8 +191,7 @@ def race(T, F, S, X, R, deadline, strict):
     if winner < 0 and deadline == now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
         # time stands still for a process that cannot move: any that is enabled now goes on
         for p in range(T[H_PROCESSES]):
-            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-            if T[location + L_OUTPUTS] > 0 and component_windows(T, F, S, X, R, p, deadline, strict) > 0:
+            if component_windows(T, F, S, X, R, p, deadline, strict) > 0:
                 ties += 1
                 label_draws(R, DRAWN_TIE, p)
                 if ties == 1 or unit(R) * ties < 1.0:
@@ -291,7 +290,7 @@ def fire_winner(T, F, S, X, R, winner, t, deadline, strict, incremental):
 def stochastic_walk(T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals):
     """Walk from the loaded state; return (status, steps); RUNNING (0): no room left."""
     if capacity > 0:
-        record_state(T, S, X, locations, integers, reals, b, 0)
+        write_state(T, S, X, X[X_NOW], locations[b], integers[b], reals[b], 0)
     steps = 0
     while steps < max_steps:
         if capacity > 0 and steps == capacity:

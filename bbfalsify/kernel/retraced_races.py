@@ -21,9 +21,8 @@ from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.races import (
     component_windows,
     covers,
+    delay_law,
     draw_moment,
-    exponential_rate,
-    own_bound,
     urgent_moment,
     weight_at,
 )
@@ -34,6 +33,8 @@ ALL = 1 << 53
 UNIT = 2.0**-53
 TIES = 32
 """Tries to draw a race that its winner wins by chance among ties; after those, ties are decided for it."""
+ATTEMPTS = 16
+"""Tries to guess what a walk does not say: which of several receiving edges was taken, which summand was drawn."""
 
 
 @inlined
@@ -108,8 +109,7 @@ def race_numbers(T, F, S, X, R, seeds, place, winner, deadline, strict, t):
     count = component_windows(T, F, S, X, R, winner, deadline, strict)
     if count == 0:
         return -1, t
-    bound = own_bound(T, S, X, winner)
-    rate = exponential_rate(T, F, S, X, R, winner) if bound == math.inf else 0.0
+    bound, rate = delay_law(T, F, S, X, R, winner)
     first, beyond, moment = own_numbers(T, X, count, bound, rate, urgent_moment(T, S, X, count), t)
     for attempt in range(TIES + 1):
         forced = 1 if attempt == TIES else 0
@@ -118,13 +118,10 @@ def race_numbers(T, F, S, X, R, seeds, place, winner, deadline, strict, t):
         ahead = -1
         ties = 0
         for p in range(T[H_PROCESSES]):
-            if T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_OUTPUTS] == 0:
-                continue
             count = component_windows(T, F, S, X, R, p, deadline, strict)
             if count == 0:
                 continue
-            bound = own_bound(T, S, X, p)
-            rate = exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
+            bound, rate = delay_law(T, F, S, X, R, p)
             urgent = urgent_moment(T, S, X, count)
             n = 0
             if p == winner:
@@ -151,8 +148,7 @@ def race_numbers(T, F, S, X, R, seeds, place, winner, deadline, strict, t):
         if ahead < 0 and deadline == X[X_NOW] and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
             # time stands still for a process that cannot move: any that is enabled now goes on
             for p in range(T[H_PROCESSES]):
-                location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-                if T[location + L_OUTPUTS] > 0 and component_windows(T, F, S, X, R, p, deadline, strict) > 0:
+                if component_windows(T, F, S, X, R, p, deadline, strict) > 0:
                     ties += 1
                     best = X[X_NOW]
                     if ties == 1:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.kernel.compiled_model import CompiledModel
-from bbfalsify.kernel.firing import load_state, refresh
 from bbfalsify.kernel.layout import X_DEADLINE
 from bbfalsify.kernel.numba_types import entry_point
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.walk_frame import global_deadline
 from bbfalsify.kernel.walker import Walker, initial_state, limits
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 
@@ -23,11 +24,11 @@ class TablePool:
 
     def add(self, words: Iterable[int]) -> int:
         place = self.offset + len(self.words)
-        self.words.extend(int(w) for w in words)
+        self.words.extend(map(int, words))
         return place
 
     def add_rows(self, rows: Iterable[Iterable[int]]) -> int:
-        return self.add(word for row in rows for word in row)
+        return self.add(chain.from_iterable(rows))
 
     def add_list(self, place: int, count: int, words: list[int]) -> None:
         """Add a list whose place and length are in the header."""

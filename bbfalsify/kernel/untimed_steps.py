@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.exploration import DONE, FAILED, NO_ROOM, first_choice, list_options, next_choice
-from bbfalsify.kernel.firing import apply_moves, load_state, refresh
+from bbfalsify.kernel.firing import apply_moves
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
+from bbfalsify.kernel.refreshing import load_state, refresh
 from bbfalsify.kernel.walk_frame import stay
 from bbfalsify.kernel.windows import transition_windows
 

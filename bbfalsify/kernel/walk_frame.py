@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bbfalsify.kernel.firing import branch_taken, load_state, refresh, refresh_numeric_deadlines
+from bbfalsify.kernel.firing import branch_taken
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import inlined
+from bbfalsify.kernel.refreshing import load_state, refresh, refresh_numeric_deadlines
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
@@ -100,15 +101,15 @@ def ends_well(outcome, taken, time, until):
 
 
 @inlined
-def record_state(T, S, X, locations, integers, reals, b, k):
+def write_state(T, S, X, t, states_locations, states_integers, states_reals, row):
+    """Write the walker's state at t into a row."""
     for p in range(T[H_PROCESSES]):
-        locations[b, k, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
+        states_locations[row, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
     for i in range(T[H_INTEGERS]):
-        integers[b, k, i] = S[INTEGERS + i]
-    now = X[X_NOW]
+        states_integers[row, i] = S[INTEGERS + i]
     for i in range(T[H_REALS]):
         clock = CLOCKS + 3 * i
-        reals[b, k, i] = X[clock] + X[clock + 2] * (now - X[clock + 1])
+        states_reals[row, i] = X[clock] + X[clock + 2] * (t - X[clock + 1])
 
 
 @inlined
@@ -117,7 +118,7 @@ def record_step(T, S, X, e, t, times, edges, branches, locations, integers, real
     times[b, k] = t
     edges[b, k] = e
     branches[b, k] = branch_taken(T, S, e)
-    record_state(T, S, X, locations, integers, reals, b, k + 1)
+    write_state(T, S, X, X[X_NOW], locations[b], integers[b], reals[b], k + 1)
 
 
 @inlined

@@ -11,10 +11,10 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.expression_compiler import Compiler
-from bbfalsify.kernel.firing import load_state
 from bbfalsify.kernel.layout import H_X_STACK, MODE_NUMERIC, S_ERROR
 from bbfalsify.kernel.numba_types import entry_point
 from bbfalsify.kernel.ode import values_at
+from bbfalsify.kernel.refreshing import load_state
 from bbfalsify.kernel.walk_results import Walk
 from bbfalsify.kernel.walker import Walker, limits
 from bbfalsify.modelling.network.expressions import Expression

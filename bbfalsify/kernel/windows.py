@@ -15,7 +15,7 @@ import math
 
 from bbfalsify.kernel.arithmetic import compared, fail
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.entry_invariants import entry_holds
+from bbfalsify.kernel.entry_invariants import entry_holds, receiving_edges
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import values_at
@@ -115,6 +115,12 @@ def enabled_at(T, F, S, X, R, e, t):
 
 
 @inlined
+def receives(T, F, S, X, R, r, channel):
+    """Tell whether a receiving edge listens to a channel and is enabled now."""
+    return T[T[H_EDGE_TABLE] + EDGE_WIDTH * r + E_CHANNEL] == channel and enabled_at(T, F, S, X, R, r, X[X_NOW])
+
+
+@inlined
 def leaves_committed(T, F, S, X, R, e1, e2):
     """Tell whether the transition leaves a committed location (a broadcast may do so by a receiver enabled now)."""
     locations = T[H_LOCATION_TABLE]
@@ -131,11 +137,8 @@ def leaves_committed(T, F, S, X, R, e1, e2):
             location = locations + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
             if p == T[edge + E_PROCESS] or not T[location + L_FLAGS] & LOCATION_COMMITTED:
                 continue
-            for k in range(T[location + L_INPUTS]):
-                r = T[T[location + L_EDGES] + T[location + L_OUTPUTS] + k]
-                if T[T[H_EDGE_TABLE] + EDGE_WIDTH * r + E_CHANNEL] == T[edge + E_CHANNEL] and enabled_at(
-                    T, F, S, X, R, r, X[X_NOW]
-                ):
+            for k in receiving_edges(T, S, p):
+                if receives(T, F, S, X, R, T[k], T[edge + E_CHANNEL]):
                     return True
     return False
 

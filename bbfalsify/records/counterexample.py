@@ -19,6 +19,7 @@ from bbfalsify.core.choices import ChoiceSequence, DrawnValue, Label
 from bbfalsify.core.confirmation import Reproduced
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.named_requirement import NamedRequirement
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.records.json_files import plain_number, read_json, write_json
@@ -32,9 +33,7 @@ Samples = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class RequirementRecord:
-    id: str
-    text: str
+class RequirementRecord(NamedRequirement):
     stl: str
     time: Time = "dense"
     period: float | None = None

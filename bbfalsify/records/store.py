@@ -44,10 +44,6 @@ class StoredCounterexample:
     counterexample: Counterexample
     state: State
 
-    @property
-    def name(self) -> str:
-        return self.file.stem
-
 
 class Store:
     def __init__(self, path: str | Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.named_requirement import NamedRequirement
 from bbfalsify.records.counterexample import SeedRecord, SystemRecord
 from bbfalsify.records.json_files import read_json, write_json
 from bbfalsify.records.stored import read_strictly
@@ -21,9 +22,7 @@ Word = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class PropertyRecord:
-    id: str
-    text: str
+class PropertyRecord(NamedRequirement):
     form: str
     """ltl, ltlf, monitor, hoa, …: how `formula` is to be read."""
     formula: str

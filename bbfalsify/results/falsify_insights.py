@@ -34,6 +34,8 @@ class Baseline(Stored):
 
     probability: Estimate
     """Probability of any violation; where the share is unknown, the list bounds it from below."""
+    by_importance: bool = False
+    """Importance sampling estimated it: plain simulation met too few."""
     violations: int = 0
     failed: int = 0
     simulations: int = 0

@@ -27,11 +27,11 @@ from bbfalsify.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from bbfalsify.core.confirmation import Confirmation as Confirmation
+    from bbfalsify.core.verdict import ReplayOutcome as ReplayOutcome
     from bbfalsify.running.driver import Driver as Driver
     from bbfalsify.running.driver import Ended as Ended
     from bbfalsify.running.execution import Execution as Execution
     from bbfalsify.running.judge import RequirementsJudge as RequirementsJudge
-    from bbfalsify.running.replay import ReplayOutcome as ReplayOutcome
     from bbfalsify.running.replay import ReplayResult as ReplayResult
     from bbfalsify.running.workers.pool import WorkerPool as WorkerPool
 else:

@@ -34,7 +34,7 @@ from bbfalsify.records.recording import RunRecord
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.failing import Failures
 from bbfalsify.running.voting import Poll, ballots, elect
-from bbfalsify.running.workers.assignment import Judge
+from bbfalsify.running.workers.assignment import Assignment, Judge
 from bbfalsify.running.workers.executors import open_pool
 from bbfalsify.systems.interface import BlackBox, require_capability, usable_jobs
 
@@ -94,7 +94,7 @@ class Driver:
         self._alone = False
         """A use failed among many: from now on they are asked for one by one."""
         self._failures = Failures(execution.on_failure, system.name, self.requirements)
-        self._pool = open_pool(system, judge, execution, seeds=seeds, shared=shared, log=self.record.log)
+        self._pool = open_pool(Assignment(system, judge, execution, seeds, tuple(shared)), self.record.log)
 
     # ------------------------------------------------------------------ answering
 

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import QueryAnswered, RunStopped
+from bbfalsify.core.named_requirement import NamedRequirement
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.modelling import Network
 from bbfalsify.records.recording import Recording, RunRecord
@@ -29,9 +30,7 @@ Result = TypeVar("Result", bound=ConcludedResult)
 
 
 @dataclass(frozen=True)
-class Question:
-    id: str
-    text: str
+class Question(NamedRequirement):
     query: str
     elsewhere: str | None = None
     """Who answers it, if this engine does not: it is listed, not asked."""

@@ -1,17 +1,10 @@
-"""Execute a counterexample file again: is the failure still there?
-
-SAME      it still violates the requirement, at the same moment (a flaky one: it still happens now and then)
-FIXED     the requirement holds, every time (one without a bound in time: nothing violates it any more; a simulation
-          that failed, whose input ends there: it does not fail any more, and nothing violates the requirement)
-CHANGED   anything else: it violates at another moment, only sometimes, or the simulation fails
-"""
+"""Execute a counterexample file again: is the failure still there?"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +14,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
-from bbfalsify.core.verdict import SimulationStatus, Verdict
+from bbfalsify.core.verdict import ReplayOutcome, SimulationStatus, Verdict
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.stl.formula import can_be_certain
 from bbfalsify.records.counterexample import Counterexample, SystemRecord
@@ -37,12 +30,6 @@ from bbfalsify.systems.programs.launching import Launch
 from bbfalsify.systems.references import DATA, resolve_reference
 
 _TRIES_IF_FLAKY = 10
-
-
-class ReplayOutcome(StrEnum):
-    SAME = "same"
-    FIXED = "fixed"
-    CHANGED = "changed"
 
 
 @dataclass(frozen=True, eq=False)

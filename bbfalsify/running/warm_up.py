@@ -50,7 +50,7 @@ def estimate_notice() -> str | None:
 
 def zones_notice() -> str | None:
     """Announce the compilation of zone graphs."""
-    from bbfalsify.zones.exploration import explore
+    from bbfalsify.zones.zone_exploration import explore
 
     return None if _is_cached(_dispatcher(explore)) else _says("zones")
 

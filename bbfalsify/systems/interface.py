@@ -112,18 +112,23 @@ class CapabilityMissing(UserError):
 
 
 @runtime_checkable
-class Session(Protocol):
-    """One use of the black box; leaving the context releases it, whatever happened."""
-
-    def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
-        """Each output at each of `stimulus.times`."""
-        ...
+class Releasable(Protocol):
+    """Leaving the context releases it, whatever happened."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None: ...
+
+
+@runtime_checkable
+class Session(Releasable, Protocol):
+    """One use of the black box."""
+
+    def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
+        """Each output at each of `stimulus.times`."""
+        ...
 
 
 @runtime_checkable

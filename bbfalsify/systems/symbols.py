@@ -15,31 +15,24 @@ each symbol with an output symbol.  Black box checking learns and tests such sys
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.systems.failures import MalformedAnswer
-from bbfalsify.systems.interface import Capabilities, NothingToClose, System
+from bbfalsify.systems.interface import Capabilities, NothingToClose, Releasable, System
 
 LONGEST_OUTPUT = 1000
 """Characters of an output symbol; a mapper must abstract longer answers."""
 
 
 @runtime_checkable
-class SymbolSession(Protocol):
-    """One use of the black box from reset on; leaving the context releases it, whatever happened."""
+class SymbolSession(Releasable, Protocol):
+    """One use of the black box from reset on."""
 
     def step(self, symbol: str) -> str:
         """Give one input symbol; the output symbol it is answered with."""
         ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool | None: ...
 
 
 @runtime_checkable

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bbfalsify.zones import bit_states as kernel
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_bits as kernel
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.explorer import AT_ONCE, Explored, Outcome
 from bbfalsify.zones.workspace import Workspace, counter
 from bbfalsify.zones.zone_tables import ZoneTables

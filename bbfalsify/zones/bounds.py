@@ -14,8 +14,8 @@ from fractions import Fraction
 
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.visit import Bounds
-from bbfalsify.zones.conditions import Atom, Case
 from bbfalsify.zones.dbm import LARGEST
+from bbfalsify.zones.zone_conditions import Atom, Case
 
 UNKNOWN = LARGEST
 """A constant as large as any bound, where none can be derived: such a clock is widened only beyond it."""

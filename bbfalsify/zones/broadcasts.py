@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bbfalsify.kernel.entry_invariants import receiving_edges
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, data_holds
 from bbfalsify.zones.dbm import copied
 from bbfalsify.zones.entering import guard_without_clocks
-from bbfalsify.zones.firing import fire_cell
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_firing import fire_cell
+from bbfalsify.zones.zone_layout import *
 
 
 @compiled
@@ -23,10 +24,8 @@ def list_receivers(T, F, S, X, R, Z, W, e):
         p = T[T[row] + i]
         if p == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_PROCESS]:
             continue
-        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
-        first = T[location + L_EDGES] + T[location + L_OUTPUTS]
-        for k in range(T[location + L_INPUTS]):
-            r = T[first + k]
+        for k in receiving_edges(T, S, p):
+            r = T[k]
             if T[T[H_EDGE_TABLE] + EDGE_WIDTH * r + E_CHANNEL] != channel:
                 continue
             accepts = guard_without_clocks(T, F, S, X, R, Z, r)

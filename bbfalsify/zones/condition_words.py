@@ -16,9 +16,9 @@ from bbfalsify.kernel.guard_atoms import integer_atom
 from bbfalsify.kernel.guard_tables import GuardTables
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.bounds import LowerUpper
-from bbfalsify.zones.conditions import Atom, Case, Clock
+from bbfalsify.zones.zone_conditions import Atom, Case, Clock
 
 
 class ConditionWords:

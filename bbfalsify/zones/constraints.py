@@ -5,7 +5,7 @@ from __future__ import annotations
 from bbfalsify.kernel.bytecode import compared, execute
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.dbm import INFINITE, LARGEST, constrain
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_layout import *
 
 # --- rows ------------------------------------------------------------------------------------------------------------
 

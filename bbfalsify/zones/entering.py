@@ -9,7 +9,7 @@ from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, constrain_by_list, data_holds, list_invariants, store_row
 from bbfalsify.zones.dbm import LARGEST, assigned, constrain, copied, extrapolate, fits, let_pass, let_some_pass
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_layout import *
 
 # --- may time pass? --------------------------------------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from bbfalsify.zones import exploration as kernel
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_exploration as kernel
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.passed_list import fill_rows
 from bbfalsify.zones.workspace import Workspace, ZoneProblem, counter
 from bbfalsify.zones.zone_tables import ZoneTables

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.zones import exploration
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_exploration as exploration
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.explorer import Explorer
 from bbfalsify.zones.timing import Cut, Move, TimedPath, exact_tables, find_run, followed
 from bbfalsify.zones.workspace import Workspace

@@ -9,7 +9,7 @@ from bbfalsify.modelling.network.network import Network, Variable
 from bbfalsify.modelling.network.visit import Bounds, bounds
 from bbfalsify.zones.bounds import UNKNOWN, ClockEffects, LowerUpper, include, join, per_location
 from bbfalsify.zones.bounds import everywhere as joined
-from bbfalsify.zones.conditions import Case, Conditions
+from bbfalsify.zones.zone_conditions import Case, Conditions
 
 
 class ModelConstants:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bbfalsify.kernel.exploration import mixed
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_layout import *
 
 
 @inlined

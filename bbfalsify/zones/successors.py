@@ -14,8 +14,8 @@ from bbfalsify.kernel.numba_types import compiled
 from bbfalsify.zones.broadcasts import fire_broadcast
 from bbfalsify.zones.constraints import constrain_by_case, data_holds, load_row
 from bbfalsify.zones.dbm import copied
-from bbfalsify.zones.firing import fire_cell
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_firing import fire_cell
+from bbfalsify.zones.zone_layout import *
 
 
 @compiled

@@ -6,7 +6,7 @@ from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, data_holds, list_invariants, load_row
 from bbfalsify.zones.dbm import INFINITE, before, constrain, copied, subtract, tighten
 from bbfalsify.zones.entering import time_may_pass
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_layout import *
 
 LASTS_WAITING, LASTS_STUCK = 1, 2
 

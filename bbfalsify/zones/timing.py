@@ -16,8 +16,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from bbfalsify.zones import exploration
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_exploration as exploration
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.dbm import INFINITE
 from bbfalsify.zones.stopwatch_timing import moments_with_stops
 from bbfalsify.zones.workspace import Details, Workspace

@@ -8,7 +8,7 @@ from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Kind, Read
 from bbfalsify.modelling.network.visit import expressions_of, substatements
 from bbfalsify.zones.bounds import ClockEffects
-from bbfalsify.zones.conditions import Clock, Conditions, NoZones, clock_of
+from bbfalsify.zones.zone_conditions import Clock, Conditions, NoZones, clock_of
 
 
 def clock_effects(

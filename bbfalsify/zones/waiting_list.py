@@ -10,7 +10,7 @@ The key of a state is its lower bound on the time, as 2·c for ≥ c and 2·c + 
 from __future__ import annotations
 
 from bbfalsify.kernel.numba_types import compiled, inlined
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_layout import *
 
 
 @inlined

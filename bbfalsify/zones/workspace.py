@@ -9,8 +9,8 @@ import numpy as np
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.kernel.walker import Walker
-from bbfalsify.zones import exploration
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_exploration as exploration
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.dbm import AT_MOST_ZERO
 from bbfalsify.zones.zone_tables import ZoneTables
 

@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from bbfalsify.zones import exploration
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_exploration as exploration
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.workspace import Workspace
 from bbfalsify.zones.zone_tables import ZoneTables
 

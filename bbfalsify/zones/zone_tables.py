@@ -20,14 +20,14 @@ from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
 from bbfalsify.modelling.network.visit import subexpressions
-from bbfalsify.zones import layout as at
+from bbfalsify.zones import zone_layout as at
 from bbfalsify.zones.bounds import ClockEffects, LowerUpper
 from bbfalsify.zones.condition_words import ConditionWords
-from bbfalsify.zones.conditions import Case, Conditions, NoZones
 from bbfalsify.zones.dbm import LARGEST
 from bbfalsify.zones.model_constants import ModelConstants
-from bbfalsify.zones.refusals import without_zones
 from bbfalsify.zones.updates import clock_effects
+from bbfalsify.zones.zone_conditions import Case, Conditions, NoZones
+from bbfalsify.zones.zone_refusals import without_zones
 
 MOST_PIECES = 512
 _MEMORY_OF_PIECES = 1 << 22

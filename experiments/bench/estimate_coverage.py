@@ -42,7 +42,7 @@ from bbfalsify.engines.estimation.uses import JudgedUses
 from bbfalsify.engines.estimation.word_runs import WordRuns
 from bbfalsify.examples.chains import chain_file
 from bbfalsify.kernel import compile_network
-from bbfalsify.modelling import Network, load_network, load_profile, parse_network
+from bbfalsify.modelling import Network, load_network, load_profile
 from bbfalsify.stats.sequential import Counts, StoppingRule
 
 HEATER_USER = Path(__file__).parents[2] / "profiles" / "heater_user.yaml"
@@ -52,24 +52,6 @@ TOGETHER = 50
 """Repetitions of plain simulation that are made in one call."""
 MARGIN = 0.1
 """The heater's limit is passed only by "on" within this of the first possible moment, and never "off" again."""
-RUIN = """
-format_version: 1
-name: ruin
-declarations: "const int goal = 6; int[0,goal] money = 1;"
-automata:
-  Gambler:
-    initial: Playing
-    locations:
-      Playing: {urgent: true}
-    edges:
-      - from: Playing
-        action: play
-        guard: "money > 0 && money < goal"
-        branches:
-          - {to: Playing, weight: 1, update: "money++"}
-          - {to: Playing, weight: 2, update: "money--"}
-"""
-"""A gambler with 1 wins 1 with probability 1/3, else loses 1: he has 6 before he is ruined with probability 1/63."""
 WORD = ("on", "on", "on", "on", "on")
 
 
@@ -90,7 +72,7 @@ class Model:
 def model(name: str) -> Model:
     if name == "ruin":
         # Plays that last longer than 200 steps are rarer than 1e-6.
-        return Model(parse_network(RUIN), "Pr[#<=200](<> money == goal)", 1 / 63)
+        return Model(load_network(chain_file("ruin")), "Pr[#<=200](<> money == goal)", 1 / 63)
     if name == "gambler":
         return Model(load_network(chain_file("gambler")), "Pr[#<=5](<> Gambler.Home)", 1 - (5 / 6) ** 5)
     file, constants, query = {

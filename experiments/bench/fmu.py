@@ -8,7 +8,6 @@ nothing happens, so that everything measured is overhead.  Needs `pip install '.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from arguments import whole_numbers
 
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems import FmuSystem
@@ -198,10 +198,7 @@ def measure(title: str, fmu: Path, steps: int, repeat: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=2000)
-    parser.add_argument("--repeat", type=int, default=7)
-    arguments = parser.parse_args()
+    arguments = whole_numbers(__doc__, steps=2000, repeat=7)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         measure("FMU of Python code", python_fmu(folder), arguments.steps, arguments.repeat)

@@ -10,12 +10,12 @@ time per edge, which stays what it is for machines ten times as large where the 
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from arguments import whole_numbers
 
 from bbfalsify.logic.ltl import search
 from bbfalsify.logic.ltl.letters import Letters
@@ -71,12 +71,7 @@ def checks(rng: np.random.Generator, count: int, states: int) -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--formulas", type=int, default=2000)
-    options.add_argument("--size", type=int, default=20)
-    options.add_argument("--machines", type=int, default=200)
-    options.add_argument("--states", type=int, default=200)
-    chosen = options.parse_args()
+    chosen = whole_numbers(__doc__, formulas=2000, size=20, machines=200, states=200)
     rng = np.random.default_rng(1)
     translations(rng, chosen.formulas, chosen.size)
     checks(rng, chosen.machines, chosen.states)

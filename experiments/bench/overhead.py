@@ -12,7 +12,6 @@ cached) is not.  Without psy-taliro (`pip install bbfalsify[bench]`) its columns
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
 import tempfile
@@ -20,6 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+from arguments import whole_numbers
 
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
@@ -93,11 +93,7 @@ def psy_taliro(samples: int, simulations: int) -> float:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--simulations", type=int, default=2000)
-    options.add_argument("--jobs", type=int, default=1)
-    options.add_argument("--repeat", type=int, default=3)
-    chosen = options.parse_args()
+    chosen = whole_numbers(__doc__, simulations=2000, jobs=1, repeat=3)
     ours(101, BATCH, chosen.jobs)  # compile
     print(f"CPU milliseconds per simulation, {FORMULA}, {chosen.simulations} simulations, {chosen.jobs} worker(s)")
     print(f"{'samples':>8}{'bbfalsify':>12}{'target':>9}{'psy-taliro':>12}{'ratio':>8}{'record':>14}")

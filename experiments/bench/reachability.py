@@ -14,7 +14,7 @@ import resource
 import time
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, in_this_process, search
+from bbfalsify.engines.reachability.walk_search import PORTFOLIO, SearchPlan, in_this_process, search
 from bbfalsify.examples.models import named_model
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch

@@ -9,12 +9,12 @@ is that of one trace times the batch.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 
 import numpy as np
 import rtamt
+from arguments import whole_numbers
 
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge, warm_up
@@ -44,11 +44,7 @@ def rtamt_evaluation(kind: str, times: np.ndarray, values: np.ndarray) -> Callab
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--samples", type=int, default=8737)
-    options.add_argument("--batch", type=int, default=100)
-    options.add_argument("--repeat", type=int, default=20)
-    chosen = options.parse_args()
+    chosen = whole_numbers(__doc__, samples=8737, batch=100, repeat=20)
     rng = np.random.default_rng(1)
     times = np.arange(float(chosen.samples))
     values = 17.5 + 2.0 * np.sin(times * (2 * np.pi / 24)) + rng.normal(0, 0.5, chosen.samples)

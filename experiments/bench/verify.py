@@ -26,7 +26,7 @@ from bbfalsify.logic.uppaal_queries import answered_elsewhere
 from bbfalsify.modelling import load_model
 from bbfalsify.modelling.formats.uppaal import is_uppaal
 from bbfalsify.running.verify.verify import verify
-from bbfalsify.zones.exploration import warm_up
+from bbfalsify.zones.zone_exploration import warm_up
 from bbfalsify.zones.zone_tables import Question, zone_tables
 
 TCHECKER: dict[str, tuple[int, float] | None] = {

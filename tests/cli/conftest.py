@@ -42,6 +42,18 @@ class Called:
 
 
 @pytest.fixture
+def written(tmp_path):
+    """Write a file into the folder of the test."""
+
+    def write(name: str, text: str) -> Path:
+        file = tmp_path / name
+        file.write_text(text)
+        return file
+
+    return write
+
+
+@pytest.fixture
 def cli(capsys, monkeypatch, tmp_path):
     """Call a command in an empty folder."""
     monkeypatch.chdir(tmp_path)

@@ -9,10 +9,8 @@ from tests.support.machines import DOOR
 
 
 @pytest.fixture
-def door(tmp_path):
-    file = tmp_path / "door.dot"
-    file.write_text(DOOR)
-    return file
+def door(written):
+    return written("door.dot", DOOR)
 
 
 def test_verdicts_are_sentences_and_the_last_lines_say_how_to_see_it_again(cli, door):

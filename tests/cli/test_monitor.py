@@ -9,10 +9,8 @@ TRACE = "time,action,T\n0,,10\n1,on,80\n2,off,70\n"
 
 
 @pytest.fixture
-def trace(tmp_path):
-    file = tmp_path / "trace.csv"
-    file.write_text(TRACE)
-    return file
+def trace(written):
+    return written("trace.csv", TRACE)
 
 
 def test_a_violated_formula_is_1(cli, trace):

@@ -19,10 +19,8 @@ queries: ["E<> Lamp.On", "Pr[<=3](<> Lamp.On)", "A[] not Lamp.On"]
 
 
 @pytest.fixture
-def lamp(tmp_path):
-    file = tmp_path / "lamp.yaml"
-    file.write_text(MODEL)
-    return file
+def lamp(written):
+    return written("lamp.yaml", MODEL)
 
 
 def test_each_command_answers_its_own(cli, lamp):

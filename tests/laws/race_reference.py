@@ -28,7 +28,7 @@ class Racer:
         self.bound = interpreter.invariant_delays(state, process)[0].high
         self.rate = Fraction(1)
         if location.exponential_rate is not None and self.bound is None:
-            self.rate = Fraction(interpreter.evaluator_at(state, Fraction(0)).value(location.exponential_rate, {}))
+            self.rate = Fraction(interpreter.evaluator_at(state, Fraction(0)).value(location.exponential_rate))
 
     def shares(self, delay: Fraction) -> dict[str, Fraction]:
         """Each action's share of the weights of what is enabled after this delay."""
@@ -37,7 +37,7 @@ class Racer:
         for t in self.outputs:
             if contains(t.windows, delay):
                 edge = self._edge(t)
-                weight = Fraction(1) if edge.weight is None else Fraction(machine.value(edge.weight, {}))
+                weight = Fraction(1) if edge.weight is None else Fraction(machine.value(edge.weight))
                 weights[edge.action] = weights.get(edge.action, Fraction(0)) + weight
         return {action: weight / sum(weights.values()) for action, weight in weights.items()}
 

@@ -5,6 +5,8 @@ needed is caught, whatever box it takes.  Larger machines: wrong boxes of every 
 of the product of box and hypothesis.  Learning: whoever learns until the tests pass has learned the box.
 """
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from aalpy.base import Oracle
@@ -16,9 +18,13 @@ from aalpy.utils import load_automaton_from_file
 from bbfalsify.automata.equivalence import difference, minimise
 from bbfalsify.automata.mealy import dot_text, parse_dot
 from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
-from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_batches, test_words
+from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_batches
 from tests.laws.box_search import TooMany, wrong_box
 from tests.support.machines import add_many, first_difference, lock, mutants, random_machine, run_many
+
+
+def all_words(*arguments, **options):
+    return chain.from_iterable(test_batches(*arguments, **options))
 
 
 def known_beforehand(hypothesis, box, rng, most):
@@ -52,7 +58,7 @@ def incomplete(method, numbers):
             machine = minimise(random_machine(rng, states=states, inputs=inputs, outputs=2))
         tree = known_beforehand(machine, machine, rng, most=6) if number % 3 else ObservationTree()
         words = [word for word, _ in tree.words()]
-        words += test_words(method, machine, extra, tree=tree, rng=rng if number % 2 else None)
+        words += chain.from_iterable(test_batches(method, machine, extra, tree=tree, rng=rng if number % 2 else None))
         try:
             box = wrong_box(machine, words, len(machine) + extra, patience=2000)
         except TooMany:
@@ -105,7 +111,7 @@ def wrong_verdicts(method, numbers):
             if len(hypothesis) * len(hypothesis.inputs) ** (extra + 1) > 4000:
                 continue
             tree, order = known_beforehand(hypothesis, box, rng, most=12), rng if number % 2 else None
-            words = test_words(method, hypothesis, extra, tree=tree, rng=order)
+            words = all_words(method, hypothesis, extra, tree=tree, rng=order)
             passed = all(hypothesis.run(word) == box.run(word) for word in words)
             decided, equivalent = decided + 1, equivalent + (separating is None)
             if passed != (separating is None):
@@ -191,25 +197,25 @@ def test_words_are_new_and_come_level_by_level(method):
         machine = minimise(random_machine(rng, states=6, inputs=2, outputs=2))
         tree = known_beforehand(machine, machine, rng, most=10)
         known = {w[:i] for w, _ in tree.words() for i in range(len(w) + 1)}
-        first = list(test_words(method, machine, 0, tree=tree))
-        both = list(test_words(method, machine, 1, tree=tree))
+        first = list(all_words(method, machine, 0, tree=tree))
+        both = list(all_words(method, machine, 1, tree=tree))
         assert both[: len(first)] == first
         assert len(set(both)) == len(both) and not known & set(both)
         for word in first:
             tree.add(word, machine.run(word))
-        assert both[len(first) :] == list(test_words(method, machine, 1, tree=tree))
+        assert both[len(first) :] == list(all_words(method, machine, 1, tree=tree))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_the_hypothesis_would_answer_otherwise_does_not_count_as_known(method):
     rng = np.random.default_rng(12)
     machine = minimise(random_machine(rng, states=4, inputs=2, outputs=2))
-    agreeing = list(test_words(method, machine, 1))
+    agreeing = list(all_words(method, machine, 1))
     for word in agreeing:
         tree = ObservationTree()
         tree.add((*word, "i0", "i1"), (*machine.run(word)[:-1], "something else", "o0", "o1"))
         assert first_disagreement(tree, machine) == word
-        words = list(test_words(method, machine, 1, tree=tree))
+        words = list(all_words(method, machine, 1, tree=tree))
         assert word in {w[: len(word)] for w in words}
         seen = [word[:-1], *words]
         assert wrong_box(machine, seen, len(machine) + 1) is None
@@ -227,7 +233,7 @@ def test_the_same_seed_gives_the_same_words():
     machine = minimise(random_machine(np.random.default_rng(8), states=8, inputs=3, outputs=2))
     for method in METHODS + RANDOM_METHODS:
         first, again, other = (
-            [w for _, w in zip(range(200), test_words(method, machine, 1, rng=np.random.default_rng(s)), strict=False)]
+            [w for _, w in zip(range(200), all_words(method, machine, 1, rng=np.random.default_rng(s)), strict=False)]
             for s in (1, 1, 2)
         )
         assert first == again != other

@@ -57,7 +57,8 @@ def test_twenty_thousand_formulas(seed):
     check_infinite(seed=100 + seed, formulas=5000, words=25)
 
 
-def check_finite(seed, formulas):
+@pytest.mark.parametrize(("seed", "formulas"), [(5, 400), pytest.param(6, 5000, marks=pytest.mark.slow)])
+def test_finite_words(seed, formulas):
     rng = np.random.default_rng(seed)
     end = Atom("in", ("c",))
     for k in range(formulas):
@@ -72,15 +73,6 @@ def check_finite(seed, formulas):
             assert wanted.watch(INPUTS).first_bad(numbered(bad, word)) == first, (str(formula), word)
             if first is not None:
                 assert bad.accepts(numbered(bad, word), numbered(bad, word)), (str(formula), word)
-
-
-def test_finite_words():
-    check_finite(seed=5, formulas=400)
-
-
-@pytest.mark.slow
-def test_many_finite_words():
-    check_finite(seed=6, formulas=5000)
 
 
 def test_bad_prefixes_are_seen_as_soon_as_they_are():
@@ -122,7 +114,8 @@ def word_of(machine, prefix, loop):
     return word[: seen[state]], word[seen[state] :]
 
 
-def check_machines(seed, count):
+@pytest.mark.parametrize(("seed", "count"), [(21, 400), pytest.param(22, 10_000, marks=pytest.mark.slow)])
+def test_violations_of_machines(seed, count):
     rng = np.random.default_rng(seed)
     outcomes = {"none": 0, "finite": 0, "lasso": 0}
     for _ in range(count):
@@ -150,15 +143,6 @@ def check_machines(seed, count):
             for _, loop in lassos(rng, 5):
                 assert not satisfies(formula, list(zip(found.prefix, outputs, strict=True)), loop)
     assert min(outcomes.values()) > count * 0.1
-
-
-def test_violations_of_machines():
-    check_machines(seed=21, count=400)
-
-
-@pytest.mark.slow
-def test_violations_of_many_machines():
-    check_machines(seed=22, count=10_000)
 
 
 def test_shortest_finite_witness():

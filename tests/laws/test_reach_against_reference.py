@@ -8,7 +8,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, in_this_process, search
+from bbfalsify.engines.reachability.walk_search import PORTFOLIO, SearchPlan, in_this_process, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Target, TargetSearch
 from bbfalsify.logic.reach_query import ReachQuery, parse_query

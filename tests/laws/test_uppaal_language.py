@@ -13,6 +13,7 @@ from bbfalsify.modelling import load_model, parse_condition, parse_network
 from bbfalsify.modelling.formats.yaml_writer import converted
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+from bbfalsify.modelling.reference.exact_code import ExactCode
 from bbfalsify.modelling.reference.exact_values import Sample
 from tests.support.judging import judge_walk
 from tests.support.oracle import Oracle
@@ -253,7 +254,10 @@ X = G(3); Y = G(4); system X, Y, T;
     walk = accelerated_walks(compile_network(network), np.zeros(1, np.uint64), 5, 1e9, 1).walk(0)
     states = [judge_walk(Oracle(network), walk).state, Oracle(network).initial_state()]
     memories = [Memory(list(s.locations), list(s.integers), list(s.reals)) for s in states]
-    assert [Evaluator(network, memory, Sample(0, set())).holds(condition) for memory in memories] == [True, False]
+    assert [Evaluator(ExactCode(network), memory, Sample(0, set())).holds(condition) for memory in memories] == [
+        True,
+        False,
+    ]
     for query, message in (
         ("X.si(1)", "unknown function of X 'si'."),
         ("X.is()", "function 'X.is' takes 1 argument, found 0."),

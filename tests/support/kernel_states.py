@@ -10,7 +10,7 @@ from bbfalsify.kernel.firing import fire as fire_compiled
 from bbfalsify.kernel.numba_types import entry_point
 from bbfalsify.kernel.rng import seed_stream
 from bbfalsify.kernel.state_inspection import ConcreteState, loaded, raise_errors
-from bbfalsify.kernel.walk_frame import record_state
+from bbfalsify.kernel.walk_frame import write_state
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.kernel.windows import transition_windows
 
@@ -29,7 +29,7 @@ def transition_at(T, F, S, X, R, e1, e2, t, locations, integers, reals, seed):
     """Fire in the loaded state and record the state entered."""
     seed_stream(R, seed)
     fire_compiled(T, F, S, X, R, e1, e2, t, False, False)
-    record_state(T, S, X, locations, integers, reals, 0, 0)
+    write_state(T, S, X, X[at.X_NOW], locations[0], integers[0], reals[0], 0)
 
 
 def enabled_windows(model: CompiledModel, state: ConcreteState) -> list[tuple[tuple[int, ...], list[Window]]]:

@@ -106,7 +106,7 @@ def _rate(interpreter: ReferenceInterpreter, state: State, process: int) -> Frac
     location = interpreter.network.processes[process].locations[state.locations[process]]
     if location.exponential_rate is None:
         return Fraction(1)
-    rate = interpreter.evaluator_at(state, Fraction(0)).value(location.exponential_rate, {})
+    rate = interpreter.evaluator_at(state, Fraction(0)).value(location.exponential_rate)
     if rate <= 0:
         raise ModelRuntimeError("weight", f"the exponential rate of {location.name} is {rate}")
     return Fraction(rate)
@@ -141,4 +141,4 @@ def _shares(
 
 
 def _weight(evaluator: Evaluator, expression: object) -> Fraction:
-    return Fraction(1) if expression is None else Fraction(evaluator.value(expression, {}))
+    return Fraction(1) if expression is None else Fraction(evaluator.value(expression))

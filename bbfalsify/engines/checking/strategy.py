@@ -19,8 +19,10 @@ can go on for ever, if it has at most n states (section 4.3).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
+
+import numpy as np
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
@@ -29,7 +31,7 @@ from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import FAILURES, Box, Relearn, Repeat
 from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
-from bbfalsify.engines.checking.conformance import test_words
+from bbfalsify.engines.checking.conformance import test_batches
 from bbfalsify.engines.checking.learners import learn
 from bbfalsify.engines.checking.settings import RANDOM_METHODS, Options
 from bbfalsify.logic.ltl import Lasso, find_violation, first_bad_prefix
@@ -166,11 +168,9 @@ class BlackBoxTeacher:
             return self._test_at_random(machine, RANDOM_EXTRA if n is None else n - k)
         for extra in itertools.count() if n is None else range(n - k + 1):
             rng = self._seeds.child("test", self._progress.hypotheses, extra).rng()
-            words = test_words(self._options.tester, machine, extra, tree=self._box.tree, rng=rng)
-            for word, outputs in self._box.all_outputs(words):
-                wrong = self._compare(machine, word, outputs)
-                if wrong is not None:
-                    return wrong
+            wrong = next(self._differences(machine, extra, rng), None)
+            if wrong is not None:
+                return wrong
             self._progress.tested_bound = k + extra
             self._listener.tested(k + extra)
         return None
@@ -178,9 +178,15 @@ class BlackBoxTeacher:
     def _test_at_random(self, machine: MealyMachine, extra: int) -> Word | None:
         """Test until the budget ends: errors may be found sooner, but passing proves nothing."""
         rng = self._seeds.child("test", self._progress.hypotheses).rng()
-        words = test_words(self._options.tester, machine, extra, tree=self._box.tree, rng=rng)
-        differences = (self._compare(machine, word, outputs) for word, outputs in self._box.all_outputs(words))
-        return next((wrong for wrong in differences if wrong is not None), None)
+        return next(self._differences(machine, extra, rng), None)
+
+    def _differences(self, machine: MealyMachine, extra: int, rng: np.random.Generator) -> Iterator[Word]:
+        """Execute test words; yield those that the machine answers in another way."""
+        batches = test_batches(self._options.tester, machine, extra, tree=self._box.tree, rng=rng)
+        for word, outputs in self._box.all_outputs(itertools.chain.from_iterable(batches)):
+            wrong = self._compare(machine, word, outputs)
+            if wrong is not None:
+                yield wrong
 
     def _compare(self, machine: MealyMachine, word: Word, outputs: Word) -> Word | None:
         """Return the shortest prefix on which they disagree; check the requirements on the word if there is one."""

@@ -30,11 +30,12 @@ from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.guides.guide_table import ACCELERATOR, AUTO, FOR_VALUES, OUTLIER, OVER_WALKS
 from bbfalsify.engines.falsification.search.accelerator import Accelerator
+from bbfalsify.engines.falsification.search.distinct_modes import DistinctModes
 from bbfalsify.engines.falsification.search.exact_moments import only_at_exact_moments
 from bbfalsify.engines.falsification.search.few_words import count_words
 from bbfalsify.engines.falsification.search.guided import GuidedRuns, open_guide
-from bbfalsify.engines.falsification.search.judging_again import Again, Sampling, judge_again
-from bbfalsify.engines.falsification.search.passing import Passing
+from bbfalsify.engines.falsification.search.judging_again import Again, Sampling, judge_again, subjects_of
+from bbfalsify.engines.falsification.search.passing import CLOSEST, MOST, Passing
 from bbfalsify.engines.falsification.search.probable import ProbableSearch
 from bbfalsify.engines.falsification.search.search import Listener, Search, Source, WalkPlan, search_first
 from bbfalsify.engines.falsification.settings import Options
@@ -45,6 +46,8 @@ from bbfalsify.stats.intervals import total_estimate
 
 FEW_PARTICLES = 16
 """Enough for the search to know a word's probability, where the estimator uses exact step probabilities."""
+JUDGING_SHARE = 6
+"""A search leaves at most a sixth of the budget for judging again what it has seen."""
 
 
 @dataclass
@@ -106,16 +109,8 @@ def run(
 ) -> None:
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
     check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
-    sampling = sampling or Sampling()
-    for level in range(len(sampling.finer) + 1):
-        passing = Passing(requirements, seeds.child("passing", level)) if level < len(sampling.finer) else None
-        progress.usage, progress.search.passing = usage, passing
-        names = seeds.child("search", level) if level else seeds.child("search")
-        search = _search(ask, usage, progress.search, options, requirements, listener, out_of_time, names)
-        search()
-        if passing is None or not _refine(ask, usage, progress, passing, sampling, level, listener):
-            break
-        usage = sampling.finer[level]
+    searching = _Searching(ask, progress, options, requirements, seeds, listener, out_of_time, sampling or Sampling())
+    usage = searching.run(usage)
     if not options.passes:
         return
     listener.searched(progress.search)
@@ -129,72 +124,125 @@ def run(
     order_similar(ask, usage, progress, options, seeds.child("order"), listener)
 
 
-def _refine(
-    ask: Ask,
-    usage: Usage,
-    progress: Progress,
-    passing: Passing,
-    sampling: Sampling,
-    level: int,
-    listener: FalsificationListener,
-) -> bool:
-    """Judge again at the next finer period; return whether the search has to be repeated there."""
-    search, finer, random_system = progress.search, sampling.finer[level], sampling.random_system
-    listener.judging_again(len(search.findings) + len(passing.drawn()) + len(passing.closest()))
-    again = judge_again(ask, usage, finer, search, passing, level=level, random_system=random_system)
-    search.passing = None
-    progress.judged_again.append(again)
-    refined = again.check.matters and level < sampling.refinements
-    if refined:
-        search.restart(again.violations)
-    elif sampling.given or again.uncertain:
-        for finding in again.vanished:
-            finding.artefact = again.check.matters
-    else:
-        search.drop(again.vanished)
-    listener.judged_again(again, refined=refined)
-    return refined
+@dataclass(frozen=True, eq=False)
+class _Searching:
+    """The searches of a run, at one sampling period after the other, within one budget."""
+
+    ask: Ask
+    progress: Progress
+    options: Options
+    requirements: int
+    seeds: SeedTree
+    listener: FalsificationListener
+    out_of_time: Callable[[], bool]
+    sampling: Sampling
+
+    def run(self, usage: Usage) -> Usage:
+        """Search, judge again, and search at the finer period where that matters; return the usage at the last one."""
+        search, finer, seeds = self.progress.search, self.sampling.finer, self.seeds
+        search.tries = affordable_tries(self.options, self.requirements)
+        for level in range(len(finer) + 1):
+            passing = Passing(self.requirements, seeds.child("passing", level)) if level < len(finer) else None
+            self.progress.usage, search.passing = usage, passing
+            kept = 0 if passing is None else min(self._left // JUDGING_SHARE, self._most_to_judge)
+            before, names = search.iterations, seeds.child("search", level) if level else seeds.child("search")
+            self._search(usage, self.options.simulations - kept, names)()
+            if search.iterations == before and self.options.simulations:
+                search.notes.append(self._no_room(level))
+            if passing is None or not self._refine(usage, passing, level):
+                break
+            usage = finer[level]
+        return usage
+
+    @property
+    def _left(self) -> int:
+        return self.options.simulations - self.progress.search.spent
+
+    @property
+    def _places(self) -> int:
+        return self.options.counterexamples * self.requirements
+
+    @property
+    def _most_to_judge(self) -> int:
+        """Simulations of a second judgement that changes verdicts, and of the confirmations that follow."""
+        return 2 * (self._places + MOST + CLOSEST) + self.options.confirmations * self._places
+
+    def _no_room(self, level: int) -> str:
+        simulations = self.options.simulations
+        if level:
+            return (
+                f"the budget of {simulations} simulations was spent before verdicts turned out to change at finer "
+                "samples: what was found is judged there, but nothing else was searched for. Give more simulations."
+            )
+        return f"a budget of {simulations} simulations has no room for a run and its confirmations: nothing was tried"
+
+    def _refine(self, usage: Usage, passing: Passing, level: int) -> bool:
+        """Judge again at the next finer period; return whether the search has to be repeated there."""
+        search, sampling = self.progress.search, self.sampling
+        # Each may be executed again to know what chance does, and confirmed as a finding of the next search.
+        tries, left = search.tries or 0, self._left
+        subjects = subjects_of(search, passing, level, max((left - tries * self._places) // 2, left // (2 + tries)))
+        if not subjects:
+            if search.iterations:
+                search.notes.append("the budget has no simulations left to judge findings again on finer samples")
+            return False
+        self.listener.judging_again(len(subjects))
+        again = judge_again(
+            search.counting(self.ask), usage, sampling.finer[level], subjects, level=level,
+            violating=passing.violating, random_system=sampling.random_system,
+        )  # fmt: skip
+        search.passing = None
+        self.progress.judged_again.append(again)
+        refined = again.check.matters and level < sampling.refinements
+        if refined:
+            search.restart(again.violations)
+        elif sampling.given or again.uncertain:
+            for finding in again.vanished:
+                finding.artefact = again.check.matters
+        else:
+            search.drop(again.vanished)
+        self.listener.judged_again(again, refined=refined)
+        return refined
+
+    def _search(self, usage: Usage, limit: int, seeds: SeedTree) -> Callable[[], None]:
+        """Choose the search that the options ask for; it may execute as much as leads to this limit."""
+        ask, options, search, listener = self.ask, self.options, self.progress.search, self.listener
+        plan = WalkPlan(
+            options.counterexamples, limit, options.batch, options.delays, options.guide == OUTLIER,
+            options.adaptive_duration, options.patience, search.tries or options.confirmations,
+        )  # fmt: skip
+        search.possible = count_words(usage, options.counterexamples - 1, seeds.child("words"))
+        wanted, modes = options.distinct_modes, seeds.child("distinct modes")
+        search.modes = None if wanted is None else DistinctModes(usage, wanted, self.requirements, modes)
+        space, guided = ProfileSpace(usage), None
+        if (guide := chosen_guide(usage, options)) is not None:
+            opened = open_guide(guide, space, search, self.requirements, seeds)
+            guided = GuidedRuns(ask, usage, search, replace(plan, batch=options.proposals), space, opened, seeds)
+        if space.fixed or options.search == "first":
+            plan = replace(plan, cut_short=options.adaptive_duration) if guided is None else guided.plan
+            source: Source = guided or Accelerator(ask, usage, search, plan, seeds)
+            heard = partial(search_first, usage, search, plan, source, listener=listener, out_of_time=self.out_of_time)
+            return partial(heard, requirements=self.requirements)
+        exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
+        probable = ProbableSearch(
+            ask,
+            usage,
+            search,
+            replace(plan, cut_short=True),
+            conditional_split if exact else importance_split,
+            effort=FEW_PARTICLES if exact else options.traces,
+            patience=options.patience,
+            plain_walks=options.plain_walks,
+            seeds=seeds,
+            listener=listener,
+            guided=guided,
+        )
+        return partial(probable.run, self.requirements, self.out_of_time)
 
 
-def _search(
-    ask: Ask,
-    usage: Usage,
-    search: Search,
-    options: Options,
-    requirements: int,
-    listener: FalsificationListener,
-    out_of_time: Callable[[], bool],
-    seeds: SeedTree,
-) -> Callable[[], None]:
-    """Choose the search that the options ask for."""
-    limit = search.spent + options.simulations
-    kinds = options.delays, options.guide == OUTLIER, options.adaptive_duration
-    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds, options.patience, options.confirmations)
-    search.possible = count_words(usage, options.counterexamples - 1, seeds.child("words"))
-    space, guided = ProfileSpace(usage), None
-    if (guide := chosen_guide(usage, options)) is not None:
-        opened = open_guide(guide, space, search, requirements, seeds)
-        guided = GuidedRuns(ask, usage, search, replace(plan, batch=options.proposals), space, opened, seeds)
-    if space.fixed or options.search == "first":
-        source: Source = guided or Accelerator(ask, usage, search, plan, seeds)
-        own = plan if guided is None else guided.plan
-        heard = partial(search_first, usage, search, own, source, listener=listener, out_of_time=out_of_time)
-        return partial(heard, requirements=requirements)
-    exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
-    probable = ProbableSearch(
-        ask,
-        usage,
-        search,
-        plan,
-        conditional_split if exact else importance_split,
-        effort=FEW_PARTICLES if exact else options.traces,
-        patience=options.patience,
-        plain_walks=options.plain_walks,
-        seeds=seeds,
-        listener=listener,
-        guided=guided,
-    )
-    return partial(probable.run, requirements, out_of_time)
+def affordable_tries(options: Options, requirements: int) -> int:
+    """Confirmations of each finding: fewer than wanted where one run and its confirmations are all that there is."""
+    return min(options.confirmations, max(1, (options.simulations - 1) // requirements))
 
 
 def chosen_guide(usage: Usage, options: Options) -> str | None:

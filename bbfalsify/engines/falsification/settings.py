@@ -21,7 +21,7 @@ class Options(Settings):
 
     counterexamples: int = _search("Counterexamples to list for each requirement.", default=10, at_least=1)
     simulations: int = _search(
-        "Budget of the search, with the confirmations of what it finds.",
+        "Budget of the search: all that it executes, with confirmations and second judgements of what it finds.",
         default=2000, at_least=0, unit="simulations",
     )  # fmt: skip
     confirmations: int = _search(
@@ -63,6 +63,10 @@ class Options(Settings):
     patience: int = _search(
         "A search for probable counterexamples with a full list ends when this many simulations brought nothing that "
         "adds 1 % to it.", default=200, at_least=0, unit="simulations",
+    )  # fmt: skip
+    distinct_modes: int | None = _search(
+        "Stop the search once the violations show this many failure modes, whether the list is full or not.",
+        default=None, at_least=1, metavar="K", absent="the list decides",
     )  # fmt: skip
     plain_walks: float = _search(
         "Share of walks that follow the profile's own probabilities, in a search for probable counterexamples.",

@@ -13,7 +13,6 @@ from fractions import Fraction
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.kernel.target_search import Recording
 from bbfalsify.logic.reach_query import ReachQuery
-from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.long_replay import LongReplay
@@ -113,9 +112,6 @@ def follow(
     names = [f"{v.name}[{i}]" if v.size > 1 else v.name
              for v in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
              for i in range(v.size)]  # fmt: skip
-    effects = EffectAnalysis(network.functions)
-    branches = [b for p in network.processes for e in p.edges for b in e.branches]
-    written = sorted({slot for b in branches for store, slot in effects.statements(b.updates).writes if store == "i"})
     steps = []
     pictured = len(moves) * network.real_count <= MOST_PICTURED
     flowing = run.reals_later() if pictured else None
@@ -135,7 +131,7 @@ def follow(
             state, integers = run.state(), tuple(int(v) for v in drawn[: network.integer_count])
             run.load(State(state.locations, integers, tuple(Fraction(v) for v in drawn[len(integers) :]), state.time))
         after = run.integers
-        changes = tuple((names[i], after[i]) for i in written if before[i] != after[i])
+        changes = tuple((names[i], after[i]) for i in run.may_write(taken) if before[i] != after[i])
         process, edge, _ = taken[0]
         action = network.processes[process].edges[edge].action
         following = run.reals_later() if pictured else None

@@ -22,7 +22,7 @@ import numpy as np
 
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TimeIsUp, TraceStep, follow
 from bbfalsify.engines.reachability.schedule import CYCLE, FIRST_DEPTH
-from bbfalsify.engines.reachability.search import Found, ReachFinding, SearchPlan
+from bbfalsify.engines.reachability.walk_search import Found, ReachFinding, SearchPlan
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.reach_query import LivenessQuery
 from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, Exact
-from bbfalsify.engines.reachability.search import Found
+from bbfalsify.engines.reachability.walk_search import Found
 from bbfalsify.logic.reach_query import ExtremesQuery, ReachQuery
 from bbfalsify.modelling.language.folding import make_binary
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
@@ -94,7 +94,7 @@ def _value(
     choose = max if word == "sup" else min
 
     def at(delay: Exact) -> Exact:
-        return at_delay(replayer.evaluator_at(trace.end, delay).value(expression, {}), 0)
+        return at_delay(replayer.evaluator_at(trace.end, delay).value(expression), 0)
 
     best, unbounded = at(Fraction(0)), False
     for window in replayer.delays_of(trace.end, condition):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from bbfalsify.engines.reachability.search import ReachFinding
+from bbfalsify.engines.reachability.walk_search import ReachFinding
 from bbfalsify.modelling import Network
 
 FEW = 0.3

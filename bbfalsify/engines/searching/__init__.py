@@ -8,7 +8,7 @@ breadth_first.py depth_first.py random_search.py deep_random_search.py highway.p
 bit_states.py           visited states as bits
 """
 
-from bbfalsify.engines.searching.search import search
+from bbfalsify.engines.searching.state_search import search
 from bbfalsify.engines.searching.transition_system import TransitionSystem, explicit
 
 __all__ = ["TransitionSystem", "explicit", "search"]

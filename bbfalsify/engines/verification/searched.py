@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.engines.searching.bookkeeping import LimitHit, Progress, Rounds
-from bbfalsify.engines.searching.search import search
+from bbfalsify.engines.searching.state_search import search
 from bbfalsify.engines.searching.untimed_system import UntimedSystem, timed_parts
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
 from bbfalsify.engines.verification.states import NO_BEGIN, GoOn, check_memory, confirmed, question_about

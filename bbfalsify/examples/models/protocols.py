@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbfalsify.modelling import Network, NetworkBuilder
+from bbfalsify.modelling import AutomatonBuilder, Network, NetworkBuilder
 
 
 def fischer(processes: int, *, delay: int = 2, faulty: bool = False) -> Network:
@@ -175,25 +175,23 @@ def milner(nodes: int, *, fast: int = 4, slow: int = 30, narrow: float = 0.02) -
     return b.build()
 
 
-def _ring(b: NetworkBuilder, nodes: int, fast: int, slow: int) -> None:
-    """Node i has priority (3·i + 1) mod N + 1 where that is a permutation, else i + 1."""
+def _ring(b: NetworkBuilder, nodes: int, fast: int, slow: int) -> AutomatonBuilder:
+    """Begin a node of a ring; node i has priority (3·i + 1) mod N + 1 where that is a permutation, else i + 1."""
     step = 3 if nodes % 3 else 1
     priorities = ", ".join(str((step * i + 1) % nodes + 1) for i in range(nodes))
     b.declare(f"const int N = {nodes}; typedef int[0,N-1] id_t; typedef int[1,N] pr_t;")
     b.declare(f"const int D = {slow}; const int d = {fast}; const int LATE = {nodes * slow - slow // 2};")
     b.declare(f"const int OWN[N] = {{{priorities}}}; bool elected; clock t;")
+    node = b.automaton("Node", parameters="const id_t id", declarations="clock x; int[0,N] cur = 0;")
+    node.location("Start", committed=True).location("Ready", invariant="x <= D").location("Sent")
+    return node
 
 
 def leader_channels(nodes: int, *, fast: int = 1, slow: int = 10) -> Network:
     """Nodes pass on the highest priority seen; one that receives its own is the leader.  send[to][priority]."""
     b = NetworkBuilder("leader_channels")
-    _ring(b, nodes, fast, slow)
+    node = _ring(b, nodes, fast, slow).location("Leader")
     b.declare("chan send[N][N+1];")
-    node = b.automaton("Node", parameters="const id_t id", declarations="clock x; int[0,N] cur = 0;")
-    node.location("Start", committed=True)
-    node.location("Ready", invariant="x <= D")
-    node.location("Sent")
-    node.location("Leader")
     node.edge("Start", "Ready", action="start", update="cur = OWN[id]")
     to = "send[(id + 1) % N][p]!"
     node.edge("Ready", "Sent", select="p : pr_t", guard="x >= d && p == cur", sync=to)
@@ -209,14 +207,8 @@ def leader_channels(nodes: int, *, fast: int = 1, slow: int = 10) -> Network:
 def leader_hops(nodes: int, *, fast: int = 1, slow: int = 10) -> Network:
     """The same protocol; the priority travels in a shared variable beside one channel per hop."""
     b = NetworkBuilder("leader_hops")
-    _ring(b, nodes, fast, slow)
+    node = _ring(b, nodes, fast, slow).location("Judge", committed=True).location("Leader")
     b.declare("chan hop[N]; int[0,N] passed = 0;")
-    node = b.automaton("Node", parameters="const id_t id", declarations="clock x; int[0,N] cur = 0;")
-    node.location("Start", committed=True)
-    node.location("Ready", invariant="x <= D")
-    node.location("Sent")
-    node.location("Judge", committed=True)
-    node.location("Leader")
     node.edge("Start", "Ready", action="start", update="cur = OWN[id]")
     node.edge("Ready", "Sent", guard="x >= d", sync="hop[(id + 1) % N]!", update="passed = cur")
     node.edge("Sent", "Judge", sync="hop[id]?")

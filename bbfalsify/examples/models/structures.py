@@ -24,9 +24,7 @@ def back_loops(size: int) -> Network:
     """One way of `size` steps to a deadlock; from each state on it another way leads back to the beginning."""
     b = NetworkBuilder("back_loops")
     b.declare(f"const int N = {size}; int[0,N] n, m;")
-    p = b.automaton("P")
-    for name in ("Way", "Back", "Stuck"):
-        p.location(name)
+    p = b.automaton("P").location("Way").location("Back").location("Stuck")
     p.edge("Way", "Way", action="on", guard="n < N", update="n = n + 1")
     p.edge("Way", "Stuck", action="end", guard="n == N", update="n = 0")
     p.edge("Way", "Way", action="stay", guard="n == 0")
@@ -41,9 +39,7 @@ def components(size: int) -> Network:
     """As many strongly connected components as each has states; one state of each leads out."""
     b = NetworkBuilder("components")
     b.declare(f"const int N = {size}; typedef int[1,N] id_t; int[0,N] id, pos;")
-    p = b.automaton("C")
-    for name in ("Start", "In", "Out"):
-        p.location(name)
+    p = b.automaton("C").location("Start").location("In").location("Out")
     p.edge("Start", "In", action="enter", select="k : id_t", update="id = k, pos = 1")
     p.edge("In", "In", action="move", select="k : id_t", guard="k != pos", update="pos = k")
     p.edge("In", "Out", action="report", guard="pos == N")
@@ -54,9 +50,8 @@ def philosophers(count: int) -> Network:
     """Each takes the left fork, takes the right one, eats, puts down the left one and then the right one."""
     b = NetworkBuilder("philosophers")
     b.declare(f"const int N = {count}; typedef int[0,N-1] id_t; bool taken[N];")
-    p = b.automaton("P", parameters="const id_t id")
-    for name in ("Thinks", "HasLeft", "HasBoth", "Fed", "HasRight"):
-        p.location(name)
+    p = b.automaton("P", parameters="const id_t id").location("Thinks").location("HasLeft").location("HasBoth")
+    p.location("Fed").location("HasRight")
     p.edge("Thinks", "HasLeft", action="left", guard="!taken[id]", update="taken[id] = true")
     p.edge("HasLeft", "HasBoth", action="right", guard="!taken[(id + 1) % N]", update="taken[(id + 1) % N] = true")
     p.edge("HasBoth", "Fed", action="eat")

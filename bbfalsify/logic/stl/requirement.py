@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.named_requirement import NamedRequirement
 from bbfalsify.logic.stl.formula import Formula, Reach, Window, nodes_of, render_number
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ MONITORS = ("dense", "dense, seldom", "discrete")
 
 
 @dataclass(frozen=True)
-class Requirement:
-    id: str
-    text: str
-    """In the user's words; may be empty."""
+class Requirement(NamedRequirement):
     formula: Formula
     time: str = "dense"
     """One of `TIMES`."""

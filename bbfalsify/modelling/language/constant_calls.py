@@ -18,6 +18,7 @@ def constant_value(expression: Expression, assembly: Assembly) -> Expression:
     if isinstance(expression, Constant) or not _known(expression, assembly):
         return expression
     from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+    from bbfalsify.modelling.reference.exact_code import ExactCode
     from bbfalsify.modelling.reference.exact_values import Sample, at_delay
 
     network = Network(
@@ -25,7 +26,7 @@ def constant_value(expression: Expression, assembly: Assembly) -> Expression:
         assembly.real_count,
     )  # fmt: skip
     memory = Memory([], list(network.initial_integers()), list(network.initial_reals()))
-    value = at_delay(Evaluator(network, memory, Sample(0, set())).value(expression, {}), 0)
+    value = at_delay(Evaluator(ExactCode(network), memory, Sample(0, set())).value(expression), 0)
     kind = Kind.DOUBLE if expression.kind.is_real else expression.kind
     return Constant(Fraction(value) if kind is Kind.DOUBLE else int(value), kind)
 

@@ -158,7 +158,7 @@ class Declarer:
             if type_ is None or declarator.name in self.scope.symbols:
                 self.define(declarator.name, BrokenSymbol(declarator.name), declarator.line)
                 continue
-            symbol = ChannelSymbol(declarator.name, len(self.assembly.channels), type_)
+            symbol = ChannelSymbol(declarator.name, type_, len(self.assembly.channels))
             for position in range(type_.size):
                 name = self.prefix + declarator.name + element_suffix(position, type_)
                 self.assembly.channels.append(Channel(name, declaration.type.broadcast, declaration.type.urgent))

@@ -47,6 +47,20 @@ def make_unary(operator: str, operand: Expression, kind: Kind) -> Expression:
     return Unary(operator, operand, kind)
 
 
+def with_operands(expression: Expression, changed: Callable[[Expression], Expression]) -> Expression:
+    """Change the operands of an operator, a conditional or a builtin; others are returned as they are."""
+    match expression:
+        case Unary(operator=operator, operand=operand, kind=kind):
+            return make_unary(operator, changed(operand), kind)
+        case Binary(operator=operator, left=left, right=right, kind=kind):
+            return make_binary(operator, changed(left), changed(right), kind)
+        case Conditional(condition=condition, then=then, otherwise=otherwise, kind=kind):
+            return make_conditional(changed(condition), changed(then), changed(otherwise), kind)
+        case Builtin(name=name, arguments=arguments, kind=kind):
+            return make_builtin(name, tuple(map(changed, arguments)), kind)
+    return expression
+
+
 def make_binary(operator: str, left: Expression, right: Expression, kind: Kind) -> Expression:
     if operator in ("&&", "||", "imply"):
         return _logical(operator, left, right)

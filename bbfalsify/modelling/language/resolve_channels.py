@@ -57,7 +57,7 @@ class ChannelResolver(AccessResolver):
                 return None
             position = position * dimension + int(value.value)
         first = symbol.first + position * type_.size
-        return ChannelSymbol(self.assembly.channels[first].name if type_.is_single else symbol.name, first, type_)
+        return ChannelSymbol(self.assembly.channels[first].name if type_.is_single else symbol.name, type_, first)
 
     def positions(self, symbol: ChannelSymbol, indices: list[Expression]) -> Iterator[tuple[int, Expression]]:
         """The elements that the indices may select, each with the condition that they do."""

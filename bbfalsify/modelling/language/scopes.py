@@ -197,5 +197,5 @@ def _struct(name: str, parts: dict[str, Any]) -> typed.StructSymbol:
     shape = max(types, key=lambda type_: len(type_.dimensions))
     known = tuple(zip(fields, types, strict=True))
     return typed.StructSymbol(
-        name, typed.Type(None, dimensions=shape.dimensions, origins=shape.origins, fields=known), fields, 0
+        name, typed.Type(None, dimensions=shape.dimensions, origins=shape.origins, fields=known), fields, line=0
     )

@@ -8,6 +8,7 @@ frame, and an assignment behind `&&`, `||` or `?:` becomes a step of an `if`.  I
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from bbfalsify.modelling.language import syntax_tree as tree
@@ -17,6 +18,8 @@ from bbfalsify.modelling.language.resolve_names import BROKEN, kind_of
 from bbfalsify.modelling.language.tree_search import contains_assignment, written
 from bbfalsify.modelling.language.typed_symbols import BrokenSymbol, FunctionSymbol, LocalSymbol, Type
 from bbfalsify.modelling.network.expressions import Assign, Bound, Constant, Expression, If, Kind, Statement
+
+Hold = Callable[[tree.Expression, list[Statement]], tree.Expression]
 
 
 class EffectResolver(AssignmentResolver):
@@ -28,9 +31,7 @@ class EffectResolver(AssignmentResolver):
             case tree.Assignment():
                 return self.nested(node, steps)
             case tree.Index(base=base, index=index):
-                base = self.ordered(base, steps)
-                if contains_assignment(index):
-                    base = self.held_place(base, steps)
+                base = self.ordered_before(index, base, self.held_place, steps)
                 return replace(node, base=base, index=self.ordered(index, steps))
             case tree.Member(base=base):
                 return replace(node, base=self.ordered(base, steps))
@@ -39,9 +40,7 @@ class EffectResolver(AssignmentResolver):
             case tree.Binary(operator="&&" | "||" | "imply", right=right) if contains_assignment(right):
                 return self.logical(node, steps)
             case tree.Binary(left=left, right=right):
-                left = self.ordered(left, steps)
-                if contains_assignment(right):
-                    left = self.held(left, steps)
+                left = self.ordered_before(right, left, self.held, steps)
                 return replace(node, left=left, right=self.ordered(right, steps))
             case tree.Conditional(condition=condition, then=then, otherwise=otherwise):
                 condition = self.ordered(condition, steps)
@@ -51,6 +50,13 @@ class EffectResolver(AssignmentResolver):
             case tree.Invocation(arguments=arguments):
                 return replace(node, arguments=tuple(self.arguments(node, arguments, steps)))
         return node
+
+    def ordered_before(
+        self, later: tree.Expression, node: tree.Expression, hold: Hold, steps: list[Statement]
+    ) -> tree.Expression:
+        """The expression without assignments, held where a later part assigns something."""
+        node = self.ordered(node, steps)
+        return hold(node, steps) if contains_assignment(later) else node
 
     def arguments(
         self, call: tree.Invocation, arguments: tuple[tree.Expression, ...], steps: list[Statement]

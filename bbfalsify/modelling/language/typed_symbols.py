@@ -88,63 +88,58 @@ class Type:
 
 
 @dataclass(eq=False)
-class ConstantSymbol:
+class NamedSymbol:
     name: str
-    type: Type
-    values: tuple[int | Fraction, ...]
-    line: int | None = None
+    line: int | None = field(default=None, kw_only=True)
+    """Line of its declaration."""
 
 
 @dataclass(eq=False)
-class VariableSymbol:
-    name: str
+class TypedSymbol(NamedSymbol):
     type: Type
+
+
+@dataclass(eq=False)
+class ConstantSymbol(TypedSymbol):
+    values: tuple[int | Fraction, ...]
+
+
+@dataclass(eq=False)
+class VariableSymbol(TypedSymbol):
     slot: int
     offset: Expression | None = None
     """For a part passed by reference: its first index in the array at `slot`, which has `extent` elements."""
     extent: int = 0
-    line: int | None = None
 
 
 @dataclass(eq=False)
-class LocalSymbol:
+class LocalSymbol(TypedSymbol):
     """A function's argument or local variable, or a quantified name."""
 
-    name: str
-    type: Type
     slot: int
     assignable: bool = True
-    line: int | None = None
 
 
 @dataclass(eq=False)
-class ChannelSymbol:
-    name: str
+class ChannelSymbol(TypedSymbol):
+    """Channels; only the dimensions of the type are used."""
+
     first: int
-    type: Type
-    """Only the dimensions are used."""
-    line: int | None = None
 
 
 @dataclass(eq=False)
-class StructSymbol:
+class StructSymbol(TypedSymbol):
     """A struct with one symbol per field; in an array of structs these are arrays."""
 
-    name: str
-    type: Type
     fields: dict[str, Symbol]
-    line: int | None = None
     source: tuple[StructSymbol, Type, Expression] | None = None
     """For an element passed by reference: the array, the type of the element, and the index, if it is not constant."""
 
 
 @dataclass(eq=False)
-class TypeSymbol:
-    name: str
-    type: Type
+class TypeSymbol(TypedSymbol):
     channel: ChannelType | None = None
     """For `typedef broadcast chan signal`; only the dimensions of the type are used then."""
-    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -160,8 +155,7 @@ class ReferenceArgument:
 
 
 @dataclass(eq=False)
-class FunctionSymbol:
-    name: str
+class FunctionSymbol(NamedSymbol):
     parameters: tuple[Type, ...]
     result: Type
     index: int | None = None
@@ -175,15 +169,11 @@ class FunctionSymbol:
     struct that it returns; None if it has neither."""
     special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)
     """The functions made so far; None while one is being made."""
-    line: int | None = None
 
 
 @dataclass(eq=False)
-class BrokenSymbol:
+class BrokenSymbol(NamedSymbol):
     """A wrong declaration: it was reported, and uses of the name are not."""
-
-    name: str
-    line: int | None = None
 
 
 Symbol = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.visit import children
@@ -23,13 +24,18 @@ class Effects:
     calls: bool = False
 
     def __or__(self, other: Effects) -> Effects:
+        if self is _NONE or other is _NONE:
+            return other if self is _NONE else self
         return Effects(
-            self.reads | other.reads,
-            self.writes | other.writes,
+            _together(self.reads, other.reads),
+            _together(self.writes, other.writes),
             self.random or other.random,
             self.may_fail or other.may_fail,
             self.calls or other.calls,
         )
+
+
+_NONE = Effects()
 
 
 class EffectAnalysis:
@@ -37,11 +43,18 @@ class EffectAnalysis:
         self.functions = functions
         self._functions: dict[int, Effects] = {}
         self._statements: dict[int, tuple[tuple[ex.Statement, ...], Effects]] = {}
+        self._expressions: dict[int, tuple[ex.Expression, Effects]] = {}
 
     def expression(self, e: ex.Expression | None) -> Effects:
-        if e is None:
-            return Effects()
-        result = Effects()
+        """Effects of an expression; it is looked at once, and kept, so that no other has its identity."""
+        if e is None or isinstance(e, ex.Constant):
+            return _NONE
+        if id(e) not in self._expressions:
+            self._expressions[id(e)] = e, self._effects_of(e)
+        return self._expressions[id(e)][1]
+
+    def _effects_of(self, e: ex.Expression) -> Effects:
+        result = _NONE
         for child in children(e):
             result |= self.expression(child)
         if isinstance(e, ex.Read):
@@ -75,7 +88,7 @@ class EffectAnalysis:
         return self._statements[id(statements)][1]
 
     def _effects(self, statements: Iterable[ex.Statement]) -> Effects:
-        result = Effects()
+        result = _NONE
         for s in statements:
             if isinstance(s, ex.Assign):
                 result |= self.expression(s.value) | self.expression(s.target.index)
@@ -99,4 +112,18 @@ def places_of(e: ex.Read) -> frozenset[Place]:
         return frozenset({(store, e.slot)})
     if isinstance(e.index, ex.Constant) and 0 <= e.index.value < e.size:
         return frozenset({(store, e.slot + int(e.index.value))})
-    return frozenset((store, slot) for slot in range(e.slot, e.slot + e.size))
+    return _array(store, e.slot, e.size)
+
+
+@lru_cache(maxsize=4096)
+def _array(store: str, first: int, size: int) -> frozenset[Place]:
+    """All elements of an array; one set for all that read it, because arrays of constants are long and read often."""
+    return frozenset((store, slot) for slot in range(first, first + size))
+
+
+@lru_cache(maxsize=1024)
+def _together(one: frozenset[Place], other: frozenset[Place]) -> frozenset[Place]:
+    """The union; one of both where it holds the other, so that equal sets are kept once."""
+    if other <= one:
+        return one
+    return other if one <= other else one | other

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional, make_unary
+from bbfalsify.modelling.language.folding import with_operands
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.effects import EffectAnalysis
 
@@ -27,19 +27,11 @@ def substituted(expression: ex.Expression, variable: ex.Read, value: ex.Expressi
                 return replace(part, index=inside(index))
             case ex.Bound(index=index):
                 return part if index is None else replace(part, index=inside(index))
-            case ex.Unary(operator=operator, operand=operand):
-                return make_unary(operator, inside(operand), part.kind)
-            case ex.Binary(operator=operator, left=left, right=right):
-                return make_binary(operator, inside(left), inside(right), part.kind)
-            case ex.Conditional(condition=condition, then=then, otherwise=otherwise):
-                return make_conditional(inside(condition), inside(then), inside(otherwise), part.kind)
-            case ex.Builtin(name=name, arguments=arguments):
-                return make_builtin(name, tuple(inside(argument) for argument in arguments), part.kind)
             case ex.Quantifier(body=body):
                 return replace(part, body=inside(body))
             case ex.Call():
                 raise NotPlain
-        return part
+        return with_operands(part, inside)
 
     if variable.index is not None:
         raise NotPlain

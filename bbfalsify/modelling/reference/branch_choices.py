@@ -48,11 +48,11 @@ class _Separately:
             if self._others(places, process):
                 raise ChoicesMeet
         # Locations change after all updates, so updates do not depend on them.
-        self._owners |= {("location", process): process for process in choices}
+        self._owners |= {("l", process): process for process in choices}
 
     def _updated(self, process: int, branch: Branch, read: set[Place]) -> Layered:
         memory = noting(self._evaluator.memory, read)
-        Evaluator(self._network, memory, self._evaluator.sample).run(branch.updates)
+        Evaluator(self._evaluator.code, memory, self._evaluator.sample).run(branch.updates)
         for place in memory.places():
             if self._owners.setdefault(place, process) != process:
                 raise ChoicesMeet
@@ -85,4 +85,4 @@ class _Separately:
         return self._network.processes[process].locations[memory.locations[process]].invariant
 
     def _evaluate(self, condition: Expression | None, memory: AnyMemory) -> bool:
-        return Evaluator(self._network, memory, self._evaluator.sample).holds(condition)
+        return Evaluator(self._evaluator.code, memory, self._evaluator.sample).holds(condition)

@@ -113,6 +113,49 @@ def first_stretch(windows: Windows) -> Windows:
     return windows[:1] if contains(windows[:1], Fraction(0)) else ()
 
 
+def solve_first_stretch(predicate: Callable[[Sample], bool]) -> Windows:
+    """Return the connected part that contains d = 0 of the exact set of delays at which `predicate` holds.
+
+    No decision flips between a point and the next breakpoint noted there, unless one flips at the point itself: then a
+    point of the gap is evaluated, too.
+    """
+    here = Fraction(0)
+    holds, noted = _noting(predicate, here)
+    if not holds:
+        return ()
+    while True:
+        if here in noted:
+            holds, noted = _just_after(predicate, here, noted)
+            if not holds:
+                return (Window(Fraction(0), False, here, False),)
+        end = min((point for point in noted if point > here), default=None)
+        if end is None:
+            return ALL_DELAYS
+        holds, noted = _noting(predicate, end)
+        if not holds:
+            return (Window(Fraction(0), False, end, True),)
+        here = end
+
+
+def _noting(predicate: Callable[[Sample], bool], delay: Fraction) -> tuple[bool, set[Fraction]]:
+    noted: set[Fraction] = set()
+    return predicate(Sample(delay, noted)), noted
+
+
+def _just_after(
+    predicate: Callable[[Sample], bool], here: Fraction, noted: set[Fraction]
+) -> tuple[bool, set[Fraction]]:
+    """Evaluate in the gap that begins at `here`; return also the breakpoints noted there."""
+    beyond = [point for point in noted if point > here]
+    probe = (here + min(beyond)) / 2 if beyond else here + 1
+    while True:
+        holds, noted = _noting(predicate, probe)
+        closer = [point for point in noted if here < point <= probe]
+        if not closer:
+            return holds, noted
+        probe = (here + min(closer)) / 2
+
+
 def up_to(windows: Windows, bound: Real) -> Windows:
     """The delays d ≤ bound of the set."""
     kept = []

@@ -57,7 +57,7 @@ Real = Fraction | float
 Number = int | float | Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Affine:
     constant: Fraction
     slope: Fraction
@@ -92,13 +92,16 @@ def _parts(value: Number | Affine) -> tuple[Number, Number]:
 
 def _wrapped(value: int) -> int:
     """Two's complement in 64 bits."""
-    return (value + 2**63) % 2**64 - 2**63
+    return value if _LEAST <= value < -_LEAST else (value - _LEAST) % 2**64 + _LEAST
+
+
+_LEAST = -(2**63)
 
 
 def add(left: Value, right: Value) -> Value:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    if isinstance(left, int) and isinstance(right, int):
+    if type(left) is int and type(right) is int:
         return _wrapped(left + right)
     if isinstance(left, Affine) or isinstance(right, Affine):
         (a, b), (c, d) = _parts(left), _parts(right)
@@ -115,6 +118,8 @@ def negate(value: Value) -> Value:
 
 
 def subtract(left: Value, right: Value) -> Value:
+    if type(left) is int and type(right) is int:
+        return _wrapped(left - right)
     return add(left, negate(right))
 
 
@@ -183,14 +188,18 @@ class Sample:
 
     def sign(self, value: Value) -> int:
         if isinstance(value, Affine):
-            root = -value.constant / value.slope
-            if root >= 0:
+            root = -value.constant if value.slope == 1 else -value.constant / value.slope
+            if root.numerator >= 0:
                 self.breakpoints.add(root)
+            side = (self.delay > root) - (self.delay < root)
+            return side if value.slope > 0 else -side
         number = at_delay(value, self.delay)
         return (number > 0) - (number < 0)
 
-    def compare(self, operator: str, left: Value, right: Value) -> int:
-        return int(COMPARISONS[operator](self.sign(subtract(left, right)), 0))
+    def compare(self, operator: str, left: Value, right: Value) -> bool:
+        if isinstance(left, Affine) and isinstance(right, int | Fraction):
+            return COMPARISONS[operator](self.sign(Affine(left.constant - right, left.slope)), 0)
+        return COMPARISONS[operator](self.sign(subtract(left, right)), 0)
 
     def truth(self, value: Value) -> bool:
         return self.sign(value) != 0

@@ -13,6 +13,7 @@ from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference import exact_values as exact
 from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+from bbfalsify.modelling.reference.exact_code import ExactCode
 
 
 def rate_expressions(network: Network, locations: Sequence[int]) -> dict[int, Expression]:
@@ -33,20 +34,20 @@ class RealFlow:
 
     def __init__(
         self,
-        network: Network,
+        code: ExactCode,
         locations: Sequence[int],
         integers: Sequence[int],
         reals: Sequence[exact.Real],
         *,
         step: float,
     ) -> None:
-        self._network = network
+        self._code = code
         self._locations = locations
         self._integers = integers
         self._reals = reals
         self._step = step
-        self._expressions = rate_expressions(network, locations)
-        self._clocks = clock_slots(network)
+        self._expressions = rate_expressions(code.network, locations)
+        self._clocks = clock_slots(code.network)
         self._path: list[list[float]] = []
         self.rates: list[Fraction] | None = self._constant_rates()
         """One per real, or None where some rate is not constant."""
@@ -90,18 +91,18 @@ class RealFlow:
 
     def _rate(self, slot: int, reals: list[exact.Value]) -> Fraction | None:
         """The rate if it depends on no moving real (those are UNKNOWN here), else None."""
-        evaluator = Evaluator(self._network, self._memory(reals), exact.Sample(Fraction(0), set()))
+        evaluator = Evaluator(self._code, self._memory(reals), exact.Sample(Fraction(0), set()))
         try:
-            return Fraction(exact.at_delay(evaluator.value(self._expressions[slot], {}), 0))
+            return Fraction(exact.at_delay(evaluator.value(self._expressions[slot]), 0))
         except exact.DependsOnDraw:
             return None
 
     def _slopes(self, reals: list[float]) -> list[float]:
         slopes = [0.0] * len(reals)
-        evaluator = Evaluator(self._network, self._memory(list(reals)), exact.Sample(Fraction(0), set()))
+        evaluator = Evaluator(self._code, self._memory(list(reals)), exact.Sample(Fraction(0), set()))
         for slot in self._clocks:
             expression = self._expressions.get(slot)
-            slopes[slot] = 1.0 if expression is None else float(exact.at_delay(evaluator.value(expression, {}), 0))
+            slopes[slot] = 1.0 if expression is None else float(exact.at_delay(evaluator.value(expression), 0))
         return slopes
 
     def _runge_kutta(self, start: list[float], step: float) -> list[float]:

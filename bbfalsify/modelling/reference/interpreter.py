@@ -37,6 +37,7 @@ from bbfalsify.modelling.reference.delay_sets import (
 )
 from bbfalsify.modelling.reference.edges import Edges
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Draw, Evaluator, Memory, Slots, no_draw
+from bbfalsify.modelling.reference.exact_code import ExactCode
 from bbfalsify.modelling.reference.flow import RealFlow
 from bbfalsify.modelling.reference.state import AnyState, EdgeName, FiringOutcome, Move, State, Transition
 
@@ -55,6 +56,7 @@ class ReferenceInterpreter:
     def __init__(self, network: Network, *, step: float = 2**-6, horizon: float | None = None) -> None:
         """`step` and `horizon` set the grid of delays for models that are not linear in time."""
         self.network = network
+        self.code = ExactCode(network)
         self.step = step
         self.horizon = float(network.largest_constant + 1) if horizon is None else horizon
         self._flowing: tuple[AnyState, RealFlow] | None = None
@@ -78,7 +80,7 @@ class ReferenceInterpreter:
 
     def _flow(self, state: AnyState) -> RealFlow:
         if self._flowing is None or self._flowing[0] != state:
-            flow = RealFlow(self.network, state.locations, state.integers, state.reals, step=self.step)
+            flow = RealFlow(self.code, state.locations, state.integers, state.reals, step=self.step)
             self._flowing = (state, flow)
         return self._flowing[1]
 
@@ -114,11 +116,11 @@ class ReferenceInterpreter:
         if flow.linear:
             try:
                 symbolic = flow.symbolic()
-                return solve(lambda s: predicate(Evaluator(self.network, memory(symbolic), s)), within=within)
+                return solve(lambda s: predicate(Evaluator(self.code, memory(symbolic), s)), within=within)
             except exact.NotAffine:
                 pass
         return solve_approximately(
-            lambda s: predicate(Evaluator(self.network, memory(flow.concrete(s.delay)), s)),
+            lambda s: predicate(Evaluator(self.code, memory(flow.concrete(s.delay)), s)),
             within=within,
             step=self.step,
             horizon=self.horizon,
@@ -183,7 +185,7 @@ class ReferenceInterpreter:
         branches = self._edges[name].branches
         if len(branches) == 1:
             return [(0, Fraction(1))]
-        values = [1 if b.weight is None else evaluator.value(b.weight, {}) for b in branches]
+        values = [1 if b.weight is None else evaluator.value(b.weight) for b in branches]
         signs = [evaluator.sample.sign(value) for value in values]
         weights = [Fraction(exact.at_delay(value, evaluator.sample.delay)) for value in values]
         if -1 in signs or 1 not in signs:
@@ -199,8 +201,11 @@ class ReferenceInterpreter:
 
     def _after(self, evaluator: AnyEvaluator, moves: tuple[Move, ...], draw: Draw) -> AnyEvaluator:
         """Make the moves: updates of the sender, then of the receivers by process number; then change locations."""
-        memory = evaluator.memory.copy()
-        after = Evaluator(self.network, memory, evaluator.sample, draw)
+        after = Evaluator(self.code, evaluator.memory.copy(), evaluator.sample, draw)
+        self._move(after, moves)
+        return after
+
+    def _move(self, after: AnyEvaluator, moves: tuple[Move, ...]) -> None:
         for process, edge, branch in moves:
             chosen = self._edges[process, edge].branches[branch]
             try:
@@ -209,8 +214,7 @@ class ReferenceInterpreter:
                 where = self.edge_text((process, edge))
                 raise exact.ModelRuntimeError(error.kind, error.message, variable=error.variable, edge=where) from None
         for process, edge, branch in moves:
-            memory.locations[process] = self._edges[process, edge].branches[branch].target
-        return after
+            after.locations[process] = self._edges[process, edge].branches[branch].target
 
     def _all_invariants(self, evaluator: AnyEvaluator) -> bool:
         here = evaluator.memory.locations
@@ -223,7 +227,7 @@ class ReferenceInterpreter:
     def evaluator_at(self, state: AnyState, delay: exact.Real) -> AnyEvaluator:
         """An evaluator in the state after `delay`."""
         memory = Memory(list(state.locations), list(state.integers), list(self._flow(state).concrete(delay)))
-        return Evaluator(self.network, memory, exact.Sample(delay, set()))
+        return Evaluator(self.code, memory, exact.Sample(delay, set()))
 
     def wait(self, state: State, delay: exact.Real) -> State:
         return State(state.locations, state.integers, tuple(self._flow(state).concrete(delay)), state.time + delay)

@@ -3,11 +3,11 @@
     reals         value, time of that value, and rate of each: passing time costs nothing
     invariants    per process the time until which it holds, and the slots *read* to find it: valid until one of them is
                   assigned, starts or stops moving, or changes its rate
-    rates         per clock the slots read to find its rate, in the same way
+    rates         per clock the slots that its rate may read
     updates       of the current state what each transition writes, where that does not depend on the delay
     committed and urgent locations      the processes in one
 
-Everything is in exact fractions.  Reads are recorded during evaluation, so no analysis of the model is needed.
+Everything is in exact fractions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.core.errors import InvariantViolated
+from bbfalsify.modelling.network.effects import EffectAnalysis, Place
 from bbfalsify.modelling.network.expressions import Constant, Expression
-from bbfalsify.modelling.reference.delay_sets import Windows, first_stretch, solve
-from bbfalsify.modelling.reference.evaluation import AnyEvaluator
-from bbfalsify.modelling.reference.exact_values import DependsOnDraw, Sample, Value, at_delay
-from bbfalsify.modelling.reference.flow import RealFlow, rate_expressions
-from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Place, Within, noting
+from bbfalsify.modelling.reference.delay_sets import Windows, solve_first_stretch
+from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Evaluator
+from bbfalsify.modelling.reference.exact_values import DependsOnDraw, Value, at_delay, fraction
+from bbfalsify.modelling.reference.flow import RealFlow
+from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Within, noting
 from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import Replayer
 
@@ -67,11 +68,14 @@ class KeptRun(Replayer):
     def __init__(self, replayer: Replayer) -> None:
         super().__init__(replayer.network, step=replayer.step, horizon=replayer.horizon)
         self._plain = replayer
-        self._raters: dict[int, list[int]] = {}
-        """Processes that rate a clock in some location, in their order: the last one that does counts."""
+        self.code = replayer.code
+        self._raters: dict[int, dict[int, dict[int, Expression]]] = {}
+        """Clock → processes that rate it, in their order → location → rate; the last process that rates it counts."""
         for number, process in enumerate(self.network.processes):
-            for slot in sorted({rate.slot for location in process.locations for rate in location.rates}):
-                self._raters.setdefault(slot, []).append(number)
+            for place, location in enumerate(process.locations):
+                for rate in location.rates:
+                    self._raters.setdefault(rate.slot, {}).setdefault(number, {})[place] = rate.expression
+        self._effects_of = EffectAnalysis(self.network.functions)
         self.load(replayer.initial_state())
 
     def load(self, state: State) -> None:
@@ -100,9 +104,11 @@ class KeptRun(Replayer):
         """A heap: time, whether the invariant still holds then, process; outdated entries may remain."""
         self._readers: dict[Place, set[int]] = {}
         self._rate_readers: dict[Place, set[int]] = {}
+        self._read_by: dict[tuple[int, int], bool] = {}
+        """Clock and identity of one of its rates, whose reads are known → whether it reads reals."""
         self._rates_read_reals = False
-        for slot in rate_expressions(self.network, state.locations):
-            self._rate(slot)
+        for slot in self._raters:
+            self._rate(slot, self.evaluator_at(self.here, Fraction(0)))
         self._effects: dict[tuple[Move, ...], Effect] = {}
         self._unknown = {p for p in processes if self._location(state, p).invariant is not None}
         self._staying = None
@@ -115,28 +121,26 @@ class KeptRun(Replayer):
 
     def _rates(self, state: State) -> list[Fraction] | None:
         """One rate per real, or None if the flow is not linear."""
-        return RealFlow(self.network, state.locations, state.integers, state.reals, step=self.step).rates
+        return RealFlow(self.code, state.locations, state.integers, state.reals, step=self.step).rates
 
-    def _rate(self, slot: int) -> Fraction | None:
-        """The rate of a clock that some process may rate; notes what it reads, None if it reads reals."""
-        here = self.kept()
+    def _rate(self, slot: int, now: AnyEvaluator) -> int | Fraction | float | None:
+        """The rate of a clock that some process may rate; notes what it may read, None if that has reals."""
         given = None
-        for process in self._raters.get(slot, ()):
-            for rate in self.network.processes[process].locations[here.locations[process]].rates:
-                given = rate.expression if rate.slot == slot else given
+        for process, rates in self._raters[slot].items():
+            given = rates.get(now.locations[process], given)
         if given is None:
-            return Fraction(1)
+            return 1
         if isinstance(given, Constant):
-            return Fraction(given.value)
-        read: set[Place] = set()
-        memory = noting(self._memory(At(here, here.time)), read)
-        value = AnyEvaluator(self.network, memory, Sample(Fraction(0), set())).value(given, {})
-        if any(kind == "real" for kind, _ in read):
+            return given.value
+        if (slot, id(given)) not in self._read_by:
+            read = self._effects_of.expression(given).reads
+            self._read_by[slot, id(given)] = any(kind == "r" for kind, _ in read)
+            for place in read:
+                self._rate_readers.setdefault(place, set()).add(slot)
+        if self._read_by[slot, id(given)]:
             self._rates_read_reals = True
             return None
-        for place in read:
-            self._rate_readers.setdefault(place, set()).add(slot)
-        return Fraction(at_delay(value, 0))
+        return at_delay(now.value(given), 0)
 
     def _enter(self, memory: Layered, time: Fraction) -> None:
         """Copy what a transition wrote into the current state, and forget what it may have changed."""
@@ -147,9 +151,9 @@ class KeptRun(Replayer):
             raise DependsOnDraw("an update draws at random")
         here.time = time
         rated: set[int] = set()
-        changed = [("real", slot) for slot in reals]
-        changed += [("integer", slot) for slot, value in integers.items() if here.integers[slot] != value]
-        changed += [("location", process) for process in memory.locations]
+        changed = [("r", slot) for slot in reals]
+        changed += [("i", slot) for slot, value in integers.items() if here.integers[slot] != value]
+        changed += [("l", process) for process in memory.locations]
         self._effects = {}
         for process, location in memory.locations.items():
             locations = self.network.processes[process].locations
@@ -174,20 +178,20 @@ class KeptRun(Replayer):
     def _change_rates(self, slots: set[int]) -> None:
         """Evaluate again the rates of these clocks; of all, where rates read reals."""
         here = self.kept()
-        found = {slot: self._rate(slot) for slot in sorted(slots)}
-        rates: list[Fraction] | None
+        now = self.evaluator_at(here, Fraction(0))
+        found = {slot: self._rate(slot, now) for slot in sorted(slots)}
         if self._rates_read_reals:
             rates = self._rates(here.state())
             found = dict(enumerate(rates or ()))
             if rates is None:
                 self.load(here.state())
                 return
-        now = At(here, here.time)
+        reals = At(here, here.time)
         for slot, rate in found.items():
             if rate is not None and here.rates[slot] != rate:
-                here.values[slot], here.since[slot] = now[slot], here.time
-                here.rates[slot] = rate
-                self._changed([("real", slot)])
+                here.values[slot], here.since[slot] = reals[slot], here.time
+                here.rates[slot] = fraction(rate)
+                self._changed([("r", slot)])
 
     def _changed(self, places: Iterable[Place]) -> None:
         for place in places:
@@ -218,8 +222,8 @@ class KeptRun(Replayer):
             self._unknown.discard(process)
 
     def _held_delays(self, invariant: Expression | None, read: set[Place]) -> Windows:
-        memory = self._memory(Within(self.kept()))
-        return first_stretch(solve(lambda s: AnyEvaluator(self.network, noting(memory, read), s).holds(invariant)))
+        memory = noting(self._memory(Within(self.kept())), read)
+        return solve_first_stretch(lambda sample: Evaluator(self.code, memory, sample).holds(invariant))
 
     def _first_end(self) -> tuple[Fraction, bool] | None:
         """The time at which the first invariant ends, and whether it still holds then; None: all hold without end."""

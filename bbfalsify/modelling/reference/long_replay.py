@@ -10,15 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
+from bbfalsify.modelling.network.effects import Place
 from bbfalsify.modelling.reference.delay_sets import ALL_DELAYS, Window, Windows, solve
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Draw, Evaluator, Slots, no_draw
-from bbfalsify.modelling.reference.exact_values import DependsOnDraw, ModelRuntimeError, NotAffine, Real, Sample
+from bbfalsify.modelling.reference.exact_values import (
+    DependsOnDraw,
+    ModelRuntimeError,
+    NotAffine,
+    Real,
+    Sample,
+    Value,
+)
 from bbfalsify.modelling.reference.flow import RealFlow
 from bbfalsify.modelling.reference.interpreter import Predicate
-from bbfalsify.modelling.reference.kept_run import KeptRun, layered
-from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Place, Within, noting
-from bbfalsify.modelling.reference.state import AnyState, EdgeName, Move
-from bbfalsify.modelling.reference.step_replay import TOLERANCE, NotAllowed
+from bbfalsify.modelling.reference.kept_run import Effect, KeptRun, layered
+from bbfalsify.modelling.reference.memory_layers import At, Copied, Layer, Layered, Within
+from bbfalsify.modelling.reference.state import AnyState, EdgeName, Move, Transition
+from bbfalsify.modelling.reference.step_replay import TOLERANCE, NotAllowed, Replayer
 
 
 class LongReplay(KeptRun):
@@ -26,6 +34,13 @@ class LongReplay(KeptRun):
 
     The inherited methods are called with the current state (`here`); the overrides answer from the kept data.
     """
+
+    def __init__(self, replayer: Replayer) -> None:
+        super().__init__(replayer)
+        self._floats: Sequence[tuple[Fraction, float]] = ()
+        """The values of `here`, also as floats, for pictures."""
+        self._known_effects: dict[Move, tuple[bool, tuple[int, ...]]] = {}
+        """Whether a move may read reals, and the integers it may write."""
 
     # --- from outside ------------------------------------------------------------------------------------------------
 
@@ -41,11 +56,13 @@ class LongReplay(KeptRun):
         here = self.here
         if here is None:
             flow = RealFlow(
-                self.network, self._loaded.locations, self._loaded.integers, self._loaded.reals, step=self.step
+                self.code, self._loaded.locations, self._loaded.integers, self._loaded.reals, step=self.step
             )  # fmt: skip
             return lambda delay: tuple(map(float, flow.concrete(delay)))
         now = float(here.time)
-        values = [float(v) for v in here.values]
+        known = self._floats if len(self._floats) == len(here.values) else [(v, float(v)) for v in here.values]
+        self._floats = [pair if pair[0] is v else (v, float(v)) for pair, v in zip(known, here.values, strict=True)]
+        values = [number for _, number in self._floats]
         moving = [(i, float(r), now - float(here.since[i])) for i, r in enumerate(here.rates) if r]
 
         def later(delay: Fraction) -> tuple[float, ...]:
@@ -90,27 +107,66 @@ class LongReplay(KeptRun):
         under = layered(evaluator)
         effect = self._effects.get(moves)
         if effect is None:
-            read: set[Place] = set()
-            noted: AnyEvaluator = Evaluator(self.network, noting(memory, read), evaluator.sample, draw)
-            over = layered(super()._after(noted, moves, draw))
-            effect = dict(over.locations), dict(over.integers), dict(over.reals)
-            if not any(kind == "real" for kind, _ in read):
+            effect = self._effect(evaluator, moves)
+            if not self._read_reals(moves):
                 self._effects[moves] = effect
         locations, integers, reals = effect
-        after = Layered(
+        written = Layered(
             Layer(under.locations.store, locations),
             Layer(under.integers.store, integers),
             Layer(under.reals.store, reals),
         )
-        return Evaluator(self.network, after, evaluator.sample, draw)
+        return Evaluator(self.code, written, evaluator.sample, draw)
+
+    def _effect(self, evaluator: AnyEvaluator, moves: tuple[Move, ...]) -> Effect:
+        here = self.kept()
+        memory = Copied(list(here.locations), list(here.integers), Layer(layered(evaluator).reals.store))
+        self._move(Evaluator(self.code, memory, evaluator.sample), moves)
+        locations = {process: memory.locations[process] for process, _, _ in moves}
+        return locations, self._changed_integers(memory.integers, moves), memory.reals
+
+    def _changed_integers(self, integers: list[Value], moves: tuple[Move, ...]) -> dict[int, Value]:
+        before = self.kept().integers
+        return {slot: integers[slot] for slot in self.may_write(moves) if integers[slot] != before[slot]}
+
+    def _read_reals(self, moves: tuple[Move, ...]) -> bool:
+        """Tell whether updates may read a real."""
+        return any(self._effects_of_move(move)[0] for move in moves)
+
+    def may_write(self, moves: Sequence[Move]) -> list[int]:
+        """The integers that updates may write, in their order."""
+        return sorted({slot for move in moves for slot in self._effects_of_move(move)[1]})
+
+    def _effects_of_move(self, move: Move) -> tuple[bool, tuple[int, ...]]:
+        known = self._known_effects.get(move)
+        if known is None:
+            process, edge, branch = move
+            effects = self._effects_of.statements(self._edges[process, edge].branches[branch].updates)
+            reads = any(kind == "r" for kind, _ in effects.reads)
+            known = reads, tuple(slot for kind, slot in effects.writes if kind == "i")
+            self._known_effects[move] = known
+        return known
+
+    def _bound_nearby(self, state: AnyState, transition: Transition, delay: Fraction, tolerance: Fraction) -> Fraction:
+        """Try the delays nearby at which a decision flips, before all delays are solved for."""
+        noted: set[Fraction] = set()
+        self._enabled(Evaluator(self.code, self._memory(Within(self.kept())), Sample(delay, noted)), transition)
+        end = self._first_end()
+        if end is not None:
+            noted.add(end[0] - self.kept().time)
+        near = [point for point in noted if point >= 0 and abs(point - delay) <= tolerance]
+        for point in sorted(near, key=lambda point: abs(point - delay)):
+            if self._allowed(state, transition, point):
+                return point
+        return self._nearby(state, transition, delay, tolerance)
 
     def evaluator_at(self, state: AnyState, delay: Real) -> AnyEvaluator:
         here = self.kept()
-        return Evaluator(self.network, self._memory(At(here, here.time + Fraction(delay))), Sample(delay, set()))
+        return Evaluator(self.code, self._memory(At(here, here.time + Fraction(delay))), Sample(delay, set()))
 
     def _solve(self, state: AnyState, predicate: Predicate, within: Windows = ALL_DELAYS) -> Windows:
         memory = self._memory(Within(self.kept()))
-        return solve(lambda s: predicate(Evaluator(self.network, memory.copy(), s)), within=within)
+        return solve(lambda s: predicate(Evaluator(self.code, memory, s)), within=within)
 
     def _invariants_stay(self, state: AnyState) -> Windows:
         end = self._first_end()
@@ -143,6 +199,6 @@ class LongReplay(KeptRun):
         found: set[int] = set()
         for place in places:
             found |= self._readers.get(place, set())
-            if place[0] == "location":
+            if place[0] == "l":
                 found.add(place[1])
         return sorted(found)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
+from bbfalsify.modelling.network.effects import Place
 from bbfalsify.modelling.reference.evaluation import AnyMemory
 from bbfalsify.modelling.reference.exact_values import Value, affine
 
-Place = tuple[str, int]
-"""A slot of a memory: "location", "integer" or "real", and its number."""
 Content = TypeVar("Content", covariant=True)
 Written = TypeVar("Written")
 
@@ -99,15 +98,27 @@ class Layered:
 
     def places(self) -> Iterator[Place]:
         """Every slot that was written."""
-        yield from (("location", number) for number in self.locations)
-        yield from (("integer", number) for number in self.integers)
-        yield from (("real", number) for number in self.reals)
+        yield from (("l", number) for number in self.locations)
+        yield from (("i", number) for number in self.integers)
+        yield from (("r", number) for number in self.reals)
+
+
+@dataclass
+class Copied:
+    """A memory whose discrete part is a copy, which is faster to read than a layer; reals are computed on demand."""
+
+    locations: list[int]
+    integers: list[Value]
+    reals: Layer[Value]
+
+    def copy(self) -> Copied:
+        return Copied(list(self.locations), list(self.integers), self.reals.copy())
 
 
 def noting(memory: AnyMemory, noted: set[Place]) -> Layered:
     """Put a layer over a memory, and record what is read from the memory."""
     return Layered(
-        Layer(Noting(memory.locations, "location", noted)),
-        Layer(Noting(memory.integers, "integer", noted)),
-        Layer(Noting(memory.reals, "real", noted)),
+        Layer(Noting(memory.locations, "l", noted)),
+        Layer(Noting(memory.integers, "i", noted)),
+        Layer(Noting(memory.reals, "r", noted)),
     )

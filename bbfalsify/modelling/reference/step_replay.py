@@ -93,16 +93,19 @@ class Replayer(ReferenceInterpreter):
             if delay < -tolerance:
                 raise NotAllowed("time goes backwards")
             delay = Fraction(0)
-        if prefer_bounds or not (
-            self.can_wait(state, delay) and self._enabled(self.evaluator_at(state, delay), transition)
-        ):
+        if prefer_bounds:
             delay = self._nearby(state, transition, delay, tolerance)
+        elif not self._allowed(state, transition, delay):
+            delay = self._bound_nearby(state, transition, delay, tolerance)
         evaluator = self.evaluator_at(state, delay)
         self._check_moves(evaluator, transition, moves)
         after = self._after(evaluator, tuple(moves), no_draw)
-        if not self._depends_on_draw(after) and not self._all_invariants(after):
+        if not self._may_enter(after):
             raise NotAllowed(f"{self.edge_text(transition.sender)} enters a state that breaks an invariant")
         return after, delay
+
+    def _allowed(self, state: AnyState, transition: Transition, delay: Fraction) -> bool:
+        return self.can_wait(state, delay) and self._enabled(self.evaluator_at(state, delay), transition)
 
     def can_wait(self, state: AnyState, delay: Fraction | float) -> bool:
         """Tell whether time may pass up to `delay`."""
@@ -144,6 +147,10 @@ class Replayer(ReferenceInterpreter):
             raise NotAllowed(f"{self.edge_text(sender)} is a handshake and needs one partner")
         return Transition(sender, (partners[0],))
 
+    def _bound_nearby(self, state: AnyState, transition: Transition, delay: Fraction, tolerance: Fraction) -> Fraction:
+        """Return an allowed delay near one that is not allowed."""
+        return self._nearby(state, transition, delay, tolerance)
+
     def _nearby(self, state: AnyState, transition: Transition, delay: Fraction, tolerance: Fraction) -> Fraction:
         windows = self._enabled_delays(state, transition, self.delays(state))
         meant = next(delays_meant(windows, delay, tolerance), None)
@@ -164,10 +171,9 @@ class Replayer(ReferenceInterpreter):
             if branch not in (b for b, _ in self._branches(evaluator, (process, edge))):
                 raise NotAllowed(f"{self.edge_text((process, edge))}: branch {branch} has no weight")
 
-    def _depends_on_draw(self, after: AnyEvaluator) -> bool:
-        """Tell whether the invariants depend on a random draw; then they do not restrict the step."""
+    def _may_enter(self, after: AnyEvaluator) -> bool:
+        """Tell whether all invariants hold; one that depends on a random draw does not restrict the step."""
         try:
-            self._all_invariants(after)
+            return self._all_invariants(after)
         except DependsOnDraw:
             return True
-        return False

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.named_requirement import NamedRequirement
 from bbfalsify.core.verdict import FOUND, Outcome
 from bbfalsify.core.visible_text import visible
 from bbfalsify.records.accepted import ACCEPTED
@@ -43,9 +44,7 @@ class CaseFinding:
 
 
 @dataclass(frozen=True)
-class Case:
-    id: str
-    text: str
+class Case(NamedRequirement):
     formula: str
     status: Status
     summary: str

@@ -14,6 +14,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.records.counterexample import Counterexample
+from bbfalsify.records.fan_file import Fan, read_fans
 from bbfalsify.records.run_files import FANS
 from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.curves import moments_of
@@ -21,7 +22,6 @@ from bbfalsify.reporting.html.limits import limits_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
 from bbfalsify.reporting.terminal.counterexamples import MEANINGS
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
-from bbfalsify.running.falsify.fans import Fan, read_fans
 
 if TYPE_CHECKING:
     from bbfalsify.logic.stl.formula import Formula

@@ -17,7 +17,7 @@ from bbfalsify.reporting.html.modes import modes_section
 from bbfalsify.reporting.html.parts import anchor, badge, compared, interval_bar, outcome_badges
 from bbfalsify.reporting.terminal import insight_lines as insights
 from bbfalsify.reporting.terminal.counterexamples import row_text
-from bbfalsify.reporting.terminal.falsify import bounds_by_list, by_tilts, effort_line, store_lines, unmet_lines
+from bbfalsify.reporting.terminal.falsify import bounds_by_list, effort_line, store_lines, unmet_lines
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
 from bbfalsify.results.mode_words import explanation, violated_in
@@ -89,7 +89,7 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
     if (between := bounds_by_list(row)) is not None:
         facts.append(("any violation, by the list and plain simulation", between))
     elif plain is not None:
-        how = "importance sampling" if by_tilts(row) else "plain simulation"
+        how = "importance sampling" if plain.by_importance else "plain simulation"
         facts.append((f"any violation, by {how}", _estimate(plain.probability)))
     if plain is not None and plain.share_unknown:
         facts.append(("share that the list explains", f"unknown ({plain.share_unknown})"))

@@ -118,6 +118,7 @@ def _trace(file: Path, row: TraceRow) -> dict[str, Any]:
         "title": row.text or row.query,
         "facts": facts,
         "chart": chart,
+        "drawn": bool(rows),
         "timeline": over_time,
         "processes": sorted({name for row in rows for name in row.who}) if len(places) > MANY else [],
         "locations": list(places.items()),

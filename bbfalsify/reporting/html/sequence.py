@@ -26,6 +26,7 @@ MANY = 10
 DENSE, DENSE_STEP, DENSE_HEADS, DENSE_ROOM = 26, 22, 92, 760
 """Largest distance of such life lines; height of a row; height of the slanted names; room for all lines."""
 MOST_ROWS = 1500
+NOTHING = '<p class="soft">Nothing happens: it is so in the initial state.</p>'
 BESIDE = 420
 """Room at the right, at most."""
 LETTER = 7.0
@@ -48,6 +49,8 @@ class Row:
 
 def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
     """Two drawings, one above the other: the names (they stay in sight while scrolling), and what happens."""
+    if not rows:
+        return NOTHING
     if len(names) > MANY:
         return _dense_chart(names, rows)
     texts = [*names, *(place for row in rows for place in row.places)]
@@ -109,7 +112,7 @@ def _slanted(name: str, x: int) -> str:
 def _told(row: Row) -> str:
     """The text of a row at the right: action, new locations, changes."""
     moved = ", ".join(f"{name} → {place}" for name, place in zip(row.who, row.places, strict=False) if place)
-    return "   ".join(part for part in (row.text, moved, row.beside) if part)
+    return "; ".join(part for part in (f"{row.text}: {moved}" if moved else row.text, row.beside) if part)
 
 
 def _dense_row(row: Row, number: int | None, left: int, words: int, x: dict[str, int]) -> str:

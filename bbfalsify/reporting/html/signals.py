@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.core.trace import Trace, thinned
-from bbfalsify.running.falsify.fans import Fan
+from bbfalsify.records.fan_file import Fan
 
 PAGE_POINTS = 400_000
 """Numbers of all counterexamples' own traces together: 2.1 MB of text."""

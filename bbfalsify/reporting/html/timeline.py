@@ -14,11 +14,13 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from bbfalsify.reporting.formatting import number
+from bbfalsify.reporting.html.sequence import NOTHING
 
 LEFT, WIDTH, RIGHT = 130, 980, 24
 """Room for names; width of the axis; room behind it."""
 BAR, STRIP, TOP, AXIS = 20, 46, 8, 26
 MOST_STRIPS = 24
+STAYS = '<p class="soft">No step: {} time units pass in the initial locations.</p>'
 GOLDEN_ANGLE = 137.5
 """Hues that follow each other at this distance are easily told apart."""
 LETTER = 6.6
@@ -36,8 +38,8 @@ class Stay:
 def timeline(data: Mapping[str, Any]) -> str:
     steps = data["steps"]
     by_time = data["time"] > 0
-    if not steps and not by_time:
-        return '<p class="soft">Nothing happens: it is so in the initial state.</p>'
+    if not steps:
+        return STAYS.format(number(data["time"], 8)) if by_time else NOTHING
     moments = [float(step["time"]) if by_time else float(place + 1) for place, step in enumerate(steps)]
     end = float(data["time"]) if by_time else float(len(steps) + 1)
     stays = {name: stays for name, stays in _stays(data, moments, end).items() if len(stays) > 1}
@@ -58,8 +60,9 @@ def timeline(data: Mapping[str, Any]) -> str:
     parts.append(axis.drawn(y, "time" if by_time else "step"))
     height, width = y + AXIS, LEFT + WIDTH + RIGHT
     left_out = len(data["end"]["locations"]) - len(stays), len(curves) - len(shown)
-    notes = [f"{left_out[0]} processes that never move" if left_out[0] else "",
-             f"{left_out[1]} more variables" if left_out[1] else ""]  # fmt: skip
+    still = f"{left_out[0]} processes that never move" if left_out[0] > 1 else "one process that never moves"
+    notes = [still if left_out[0] else "",
+             f"{left_out[1]} more variable{'s' * (left_out[1] > 1)}" if left_out[1] else ""]  # fmt: skip
     note = " and ".join(note for note in notes if note)
     said = f'<p class="soft">Not drawn: {note}.</p>' if note else ""
     view = f'viewBox="0 0 {width} {height}"'

@@ -134,7 +134,7 @@ def baseline_lines(row: RequirementResult) -> Iterator[str]:
         yield f"{row.id}, any violation (the list, and {simulations}):"
         yield f"  {between}"
     else:
-        how = "importance sampling" if by_tilts(row) else simulations
+        how = "importance sampling" if row.baseline.by_importance else simulations
         yield f"{row.id}, any violation, by {how}: {interval(any_violation)}"
     if row.baseline.share_unknown:
         yield f"  share that the list explains: unknown ({row.baseline.share_unknown})"
@@ -142,11 +142,6 @@ def baseline_lines(row: RequirementResult) -> Iterator[str]:
         missed = len(row.baseline.never_met)
         text = f"the list explains {share.value:.0%} of it [{share.low:.0%}, {share.high:.0%}]"
         yield text + (f"; {missed} of the list plain simulation never met" if missed else "")
-
-
-def by_tilts(row: RequirementResult) -> bool:
-    """Tell whether the probability of any violation comes from importance sampling, not from plain simulation."""
-    return row.baseline is not None and row.baseline.probability.method.startswith("importance sampling")
 
 
 def bounds_by_list(row: RequirementResult) -> str | None:

@@ -9,13 +9,14 @@ from pathlib import Path
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import ReplayOutcome
 from bbfalsify.engines.checking.box import observed
 from bbfalsify.logic.ltl import Property, first_bad_prefix, read_property, violates
 from bbfalsify.records.word_counterexample import Word, WordCounterexample
 from bbfalsify.running.check.sampled_check import resampled
 from bbfalsify.running.confirm import TRIES
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.replay import ReplayOutcome, load_recorded
+from bbfalsify.running.replay import load_recorded
 from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems.interface import System
 from bbfalsify.systems.symbols import SymbolSystem, check_word

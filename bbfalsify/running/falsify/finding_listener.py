@@ -60,7 +60,7 @@ class Scribe:
     def confirm(self, finding: Finding) -> Confirmation:
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
         rerun = partial(self.driver.rerun, counted=True)
-        tries = self.options.confirmations
+        tries = self.progress.search.tries or self.options.confirmations
         finding.confirmation = confirm(rerun, query, finding.requirement, finding.judgement, tries=tries)
         return finding.confirmation
 

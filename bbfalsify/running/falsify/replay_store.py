@@ -18,7 +18,7 @@ from bbfalsify.core.choices import ChoiceSequence
 from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import KnownReplayed, StageStarted
-from bbfalsify.core.verdict import SimulationStatus, Verdict
+from bbfalsify.core.verdict import ReplayOutcome, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.estimates.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.estimates.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.finding import Finding
@@ -36,7 +36,6 @@ from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.replay import (
-    ReplayOutcome,
     ReplayResult,
     check_ports,
     conclude,
@@ -44,6 +43,7 @@ from bbfalsify.running.replay import (
     repetitions,
     seeds_of,
 )
+from bbfalsify.running.workers.assignment import Assignment
 from bbfalsify.running.workers.executors import Pool, open_pool
 from bbfalsify.systems import System
 
@@ -111,19 +111,19 @@ class Memory:
         again = sum(len(repetitions(entry.counterexample)) for _, entry in chosen)
         driver.recorder.record(StageStarted("replaying the store", again))
         # Simulations are repeated with the seeds of the run that found them, and a pool has one seed.
-        chosen.sort(key=lambda item: (item[0], str(seeds_of(item[1].counterexample)), item[1].name))
+        chosen.sort(key=lambda item: (item[0], str(seeds_of(item[1].counterexample)), item[1].file.stem))
         groups = itertools.groupby(chosen, key=lambda item: (item[0], seeds_of(item[1].counterexample)))
         for (number, seeds), members in groups:
             judge = RequirementsJudge([task.requirements[number]])
             # Whole traces are wanted, each execution once: votes and early stops are the search's.
             once = replace(driver.execution, votes=1, early_stop=False)
-            with closing(open_pool(task.system, judge, once, seeds=seeds)) as pool:
+            with closing(open_pool(Assignment(task.system, judge, once, seeds))) as pool:
                 for _, entry in members:
                     self._replay(entry, number, task, driver, pool)
 
     def _replay(self, entry: StoredCounterexample, number: int, task: Task, driver: Driver, pool: Pool) -> None:
         found, requirement = entry.counterexample, task.requirements[number]
-        answers = tuple(driver.repeat(repetitions(found, name=f"known/{entry.name}"), pool.answers))
+        answers = tuple(driver.repeat(repetitions(found, name=f"known/{entry.file.stem}"), pool.answers))
         result = conclude(found, answers, unbounded=never_seen_to_hold(requirement))
         failing_violates = task.execution.on_failure == "violation"
         known = _known(entry, number, result, task.usage.model.actions, failing_violates)
@@ -222,7 +222,7 @@ def _known(
             remark = "" if result.outcome is not ReplayOutcome.SAME else "a failing simulation is no violation here"
             return Known(entry, number, result, remark=remark)
         finding = Finding(
-            number, found.actions, found.word, found.stimulus, found.judgement, failed[0].status, None, entry.name
+            number, found.actions, found.word, found.stimulus, found.judgement, failed[0].status, None, entry.file.stem
         )
         finding.confirmation = Confirmation(result.reproduced, result.tries, True, None)
         return _ranked_if_possible(Known(entry, number, result, finding), actions)
@@ -234,7 +234,7 @@ def _known(
     if step > len(found.word):
         return Known(entry, number, result, remark="it fails after the last recorded action, so it has no key")
     key = tuple(action for _, action in found.word[:step])
-    finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.name)
+    finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.file.stem)
     finding.confirmation = compare(result.answers, 0, judgement)
     return _ranked_if_possible(Known(entry, number, result, finding), actions)
 

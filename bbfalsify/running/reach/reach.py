@@ -24,9 +24,9 @@ from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.reachability.endless_runs import Ending, search_endless
 from bbfalsify.engines.reachability.extremes import Extreme, search_extremes
-from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
 from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
 from bbfalsify.engines.reachability.trace_groups import Alike, grouped
+from bbfalsify.engines.reachability.walk_search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
 from bbfalsify.engines.verification.settings import EXHAUSTIVE
 from bbfalsify.kernel import CompiledModel, compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch

@@ -10,7 +10,7 @@ import zlib
 from typing import Any
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.engines.reachability.search import Found, ReachFinding, Standing
+from bbfalsify.engines.reachability.walk_search import Found, ReachFinding, Standing
 from bbfalsify.kernel.target_search import Heuristic
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.reference.step_replay import NotAllowed

@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict, replace
 
 from bbfalsify.core.events import RecordDamaged, StageStarted, TraceFound, WalksMade
-from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, Standing
+from bbfalsify.engines.reachability.walk_search import PORTFOLIO, Found, ReachFinding, Standing
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import file_name

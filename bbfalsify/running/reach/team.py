@@ -21,7 +21,7 @@ import numpy as np
 
 from bbfalsify.core.errors import ExecutorLost
 from bbfalsify.engines.reachability.schedule import Unit
-from bbfalsify.engines.reachability.search import Bounds, Coverage, UnitAnswer, Walking, in_this_process
+from bbfalsify.engines.reachability.walk_search import Bounds, Coverage, UnitAnswer, Walking, in_this_process
 from bbfalsify.kernel.target_search import Target
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened

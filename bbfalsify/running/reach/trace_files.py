@@ -17,6 +17,7 @@ from typing import Any
 from bbfalsify.core.checksums import KEY as CHECKSUM
 from bbfalsify.core.checksums import content_checksum
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.verdict import ReplayOutcome
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TraceStep, fails, follow, met
 from bbfalsify.engines.reachability.endless_runs import Endings
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, parse_asked, parse_query
@@ -27,7 +28,6 @@ from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 from bbfalsify.records.json_files import read_json, write_atomically
 from bbfalsify.records.run_directory import versions
-from bbfalsify.running.replay import ReplayOutcome
 
 FORMAT_VERSION = 1
 KIND = "reach trace"

@@ -33,8 +33,8 @@ from bbfalsify.modelling.language.receiver_choices import open_choices
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.reach import reach
 from bbfalsify.running.reach.trace_files import trace_json
-from bbfalsify.zones.exploration import warm_up
 from bbfalsify.zones.explorer import Order
+from bbfalsify.zones.zone_exploration import warm_up
 
 BEFORE_WALKS_S = 1.0
 """Seconds of exploration before random walks."""

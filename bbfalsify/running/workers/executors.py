@@ -21,15 +21,13 @@ from typing import Any, Protocol
 
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.query import AnyQuery
-from bbfalsify.core.seeds import SeedTree
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.workers.assignment import ANSWER, ONE_BY_ONE, Assignment, Judge, raise_told
+from bbfalsify.running.workers.assignment import ANSWER, ONE_BY_ONE, Assignment, raise_told
 from bbfalsify.running.workers.execute_query import answer_all, how_to_answer
 from bbfalsify.running.workers.lost_executor import Connection, version_problem, versions_here, watched
 from bbfalsify.running.workers.pool import Answers, WorkerPool
 from bbfalsify.running.workers.pool_batch import answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
-from bbfalsify.systems.interface import BlackBox
 
 _CALM = {
     "distributed.worker.profile.enabled": False,
@@ -52,23 +50,15 @@ class Pool(Protocol):
     def close(self) -> None: ...
 
 
-def open_pool(
-    system: BlackBox,
-    judge: Judge | None,
-    execution: Execution = Execution(),
-    *,
-    seeds: SeedTree = SeedTree(0),
-    shared: Sequence[object] = (),
-    log: Path | None = None,
-) -> Pool:
-    """`shared`: objects that queries refer to; workers get them once."""
-    if execution.executor in (None, "local"):
-        return WorkerPool(system, judge, execution, seeds=seeds, shared=shared, log=log)
-    assignment = Assignment(system, judge, execution, seeds, tuple(shared))
-    if execution.executor == "in-process":
+def open_pool(assignment: Assignment, log: Path | None = None) -> Pool:
+    """Open the pool that the executor of the assignment names."""
+    executor = assignment.execution.executor
+    if executor in (None, "local"):
+        return WorkerPool.of(assignment, log)
+    if executor == "in-process":
         return InProcessPool(assignment)
-    if isinstance(execution.executor, str):
-        raise UserError(unknown_name("executor", execution.executor, NAMES))
+    if isinstance(executor, str):
+        raise UserError(unknown_name("executor", executor, NAMES))
     return ExecutorPool(assignment, log)
 
 

@@ -131,11 +131,8 @@ def test_a_rate_that_becomes_zero_is_named():
 
 def test_an_endless_loop_without_delay_is_named():
     b = NetworkBuilder("loop")
-    a = b.automaton("A")
-    a.location("Calm")
-    a.location("Mad", urgent=True)
-    a.edge("Calm", "Mad", action="go")
-    a.edge("Mad", "Mad", action="spin")
+    a = b.automaton("A").location("Calm").location("Mad", urgent=True)
+    a.edge("Calm", "Mad", action="go").edge("Mad", "Mad", action="spin")
     chain = explore_chain(b.instance("A").build())
     with pytest.raises(UserError, match=r"endless loop without delay starts in the state A\.Mad"):
         answer_csl(chain, "P=? [ F<=1 A.Calm ]")
@@ -143,10 +140,7 @@ def test_an_endless_loop_without_delay_is_named():
 
 def test_a_timelock_is_named():
     b = NetworkBuilder("stuck")
-    a = b.automaton("A")
-    a.location("Calm")
-    a.location("Stuck", committed=True)
-    a.edge("Calm", "Stuck", action="go")
+    b.automaton("A").location("Calm").location("Stuck", committed=True).edge("Calm", "Stuck", action="go")
     with pytest.raises(UserError, match=r"time cannot pass and nothing can happen in the state A\.Stuck"):
         explore_chain(b.instance("A").build())
 

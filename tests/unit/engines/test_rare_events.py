@@ -73,24 +73,6 @@ def test_variants_of_splitting_agree_with_the_chain(variant: str):
     assert variant.replace("_", " ") in found.method and found.evidence["distinct_roots"] > 0
 
 
-RUIN = """
-format_version: 1
-name: ruin
-declarations: "const int goal = 6; int[0,goal] money = 1;"
-automata:
-  Gambler:
-    initial: Playing
-    locations:
-      Playing: {urgent: true}
-    edges:
-      - from: Playing
-        action: play
-        guard: "money > 0 && money < goal"
-        branches:
-          - {to: Playing, weight: 1, update: "money++"}
-          - {to: Playing, weight: 2, update: "money--"}
-"""
-"""He has 6 before he is ruined with probability 1/63."""
 DELAYS = """
 format_version: 1
 name: delays
@@ -106,7 +88,7 @@ automata:
 
 
 def of_ruin(seed: int = 1, query: str = "Pr[#<=200](<> money == goal)", **settings: object) -> Answered:
-    network = parse_network(RUIN)
+    network = load_network(chain_file("ruin"))
     return Answering(network, EstimateSettings(**settings), lambda: True).answer(
         read_question(query, network), SeedTree(seed)
     )
@@ -164,7 +146,7 @@ def test_the_conditional_estimator_by_name(method: str):
 
 def test_auto_goes_on_where_no_run_of_a_model_met_it():
     """20 before ruin: 9.5e-7; three delays of up to 1 within 0.05: 2.1e-5.  99.9 % intervals, one seed each."""
-    ruin, delays = parse_network(RUIN.replace("goal = 6", "goal = 20")), parse_network(DELAYS)
+    ruin, delays = load_network(chain_file("ruin"), {"goal": "20"}), parse_network(DELAYS)
     for network, score, query, exact, method in (
         (ruin, "money", "Pr[#<=400](<> money == goal)", 1 / (2**20 - 1), "splitting"),
         (delays, None, "Pr[<=0.05](<> Timer.n == 3)", 0.05**3 / 6, "importance"),

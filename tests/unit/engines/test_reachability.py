@@ -7,7 +7,7 @@ from bbfalsify import reach
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.concrete_trace import TimeIsUp, checked_trace, follow
 from bbfalsify.engines.reachability.schedule import CYCLE, LAST_DEPTH, turns
-from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, Wanted, in_this_process, search
+from bbfalsify.engines.reachability.walk_search import PORTFOLIO, SearchPlan, Wanted, in_this_process, search
 from bbfalsify.examples.models import FAMILIES, named_model
 from bbfalsify.examples.models.protocols import fischer
 from bbfalsify.examples.models.scheduling import satellite

@@ -48,20 +48,21 @@ def searched(profile, formula, **options):
 @pytest.mark.parametrize("guide", ["auto", "none", "cross_entropy"])
 def test_nothing_is_executed_beyond_the_budget_of_a_search_for_the_first_ones(budget, guide):
     names, search = searched(PROFILE, "always[0:10](y <= 3.5)", counterexamples=20, simulations=budget, guide=guide)
-    assert search.findings and search.stopped is StopReason.BUDGET_SIMULATIONS
-    assert len(names) == search.spent and budget <= search.spent < budget + 4  # the last finding is confirmed, too
+    assert search.stopped is StopReason.BUDGET_SIMULATIONS and (search.findings or budget == 4)
+    # Fewer than four cannot find and confirm another one; the last finding once exceeded the budget by three.
+    assert len(names) == search.spent and budget - 4 < search.spent <= budget
 
 
 def test_a_search_for_probable_ones_counts_confirmations_as_well():
     names, search = searched(PROFILE, "always[0:10](y <= 3.5)", search="probable", simulations=300, counterexamples=20)
     assert len(names) == search.spent and search.stopped is StopReason.BUDGET_SIMULATIONS
-    assert search.iterations + 3 * len(search.findings) <= search.spent < 300 + 3 * 20
+    assert search.iterations + 3 * len(search.findings) <= search.spent <= 300
 
 
 @pytest.mark.parametrize(("profile", "most"), [(PROFILE, 50), (SIGNAL, 2)])
-def test_a_search_without_a_finding_walks_with_all_of_its_budget(profile, most):
+def test_a_search_without_a_finding_walks_as_long_as_it_could_confirm_one(profile, most):
     names, search = searched(profile, f"always[0:10](y <= {most})", simulations=30)
-    assert len(names) == search.iterations == 30 and not search.findings
+    assert len(names) == search.iterations == 27 and not search.findings
 
 
 def test_the_check_of_exact_moments_ends_with_the_first_run_that_keeps_the_key():

@@ -5,7 +5,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.fitting import read_logs
-from bbfalsify.fitting.logs import Instant, LogEvent, LogEvents
+from bbfalsify.fitting.log_events import Instant, LogEvent, LogEvents
 
 
 def log(tmp_path, text, **options):

@@ -41,10 +41,7 @@ system: [P(1), "Q = P(2)"]
 def fischer_builder() -> NetworkBuilder:
     b = NetworkBuilder("fischer").declare("int id = 0; const int K = 2;")
     p = b.automaton("P", parameters="const int pid", declarations="clock x;")
-    p.location("A")
-    p.location("req", invariant="x <= K")
-    p.location("wait")
-    p.location("cs")
+    p.location("A").location("req", invariant="x <= K").location("wait").location("cs")
     p.edge("A", "req", guard="id == 0", update="x = 0")
     p.edge("req", "wait", guard="x <= K", update="x = 0, id = pid", action="write")
     p.edge("wait", "cs", guard="x > K && id == pid", weight=2)

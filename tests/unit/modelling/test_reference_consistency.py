@@ -94,14 +94,14 @@ def literal_rule(interpreter: Oracle, state: State, generator: np.random.Generat
     outputs = [
         (
             edges[t.sender[1]].action,
-            1.0 if edges[t.sender[1]].weight is None else float(here.value(edges[t.sender[1]].weight, {})),
+            1.0 if edges[t.sender[1]].weight is None else float(here.value(edges[t.sender[1]].weight)),
             [(float(w.low), float("inf") if w.high is None else float(w.high)) for w in t.windows],
         )
         for t in interpreter.transitions(state)
         if t.sender[0] == 0
     ]
     rate_expression = interpreter.network.processes[0].locations[state.locations[0]].exponential_rate
-    rate = 1.0 if rate_expression is None else float(here.value(rate_expression, {}))
+    rate = 1.0 if rate_expression is None else float(here.value(rate_expression))
     bound = interpreter.invariant_delays(state, 0)[0].high
     here_and_there = zip(interpreter.network.processes, state.locations, strict=True)
     if any(p.locations[at].urgent or p.locations[at].committed for p, at in here_and_there):

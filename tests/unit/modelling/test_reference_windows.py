@@ -1,11 +1,14 @@
 """Sets of delays computed by hand: strictness, unions, stopwatches, entered invariants, urgency, no delay at all."""
 
+import random
 from fractions import Fraction
 
 import pytest
 
 from bbfalsify.modelling.network.expressions import Builtin, Conditional, Kind
 from bbfalsify.modelling.network.network import Location, Rate
+from bbfalsify.modelling.reference.delay_sets import first_stretch, solve, solve_first_stretch
+from bbfalsify.modelling.reference.exact_values import affine
 from tests.support.oracle import Oracle
 from tests.support.sketches import Sketch, both, edge, let, negation, op, term
 
@@ -186,3 +189,30 @@ def test_products_of_clocks_and_odes_are_approximate_but_close():
     assert transition.windows[0].high is None
     entered = interpreter.fire(interpreter.initial_state(), transition, Fraction(1))
     assert entered.reals[0] == pytest.approx(2 - 2 * 0.36787944117144233, abs=1e-7)
+
+
+def test_first_stretch_is_that_of_the_whole_set():
+    """2,000 random conditions with nested decisions, so that breakpoints appear only where others are decided."""
+    generator = random.Random(7)
+    operators = ("<", "<=", "==", "!=", ">", ">=")
+
+    def condition(depth: int):
+        value = affine(generator.randint(-6, 6), Fraction(generator.randint(-4, 4), 2))
+        operator, bound = generator.choice(operators), generator.randint(-3, 6)
+        if depth == 0 or generator.random() < 0.3:
+            return lambda sample: sample.compare(operator, value, bound)
+        left, right, join = condition(depth - 1), condition(depth - 1), generator.choice(("and", "or", "if"))
+        if join == "and":
+            return lambda sample: left(sample) and right(sample)
+        if join == "or":
+            return lambda sample: left(sample) or right(sample)
+        other = condition(depth - 1)
+        return lambda sample: left(sample) if other(sample) else right(sample)
+
+    stretches = set()
+    for _ in range(2000):
+        holds = condition(3)
+        found = solve_first_stretch(holds)
+        assert found == first_stretch(solve(holds))
+        stretches.add(str(found[0]) if found else "")
+    assert len(stretches) > 50

@@ -25,6 +25,7 @@ from bbfalsify.examples.models import named_model
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
 from bbfalsify.running import Execution
+from bbfalsify.running.workers.assignment import Assignment
 from bbfalsify.running.workers.executors import open_pool, opened
 from bbfalsify.running.workers.remote import task_size
 from bbfalsify.systems import load_system
@@ -136,7 +137,7 @@ def test_what_misbehaves_is_contained(cluster, executor):
         opened(Execution(jobs=2, executor=threads if executor == "threads" else address)) as where,
     ):
         for behaviour, status in expected.items():
-            pool = open_pool(misbehaving(behaviour), judge, replace(where, time_limit=0.5))
+            pool = open_pool(Assignment(misbehaving(behaviour), judge, replace(where, time_limit=0.5)))
             answers = list(pool.answers(queries([0, 1, 0, 0])))
             pool.close()
             assert [a.status for a in answers] == [
@@ -149,7 +150,7 @@ def test_an_executor_that_is_broken_is_named():
         with pytest.raises(BrokenProcessPool):
             executor.submit(os._exit, 1).result()
         with pytest.raises(SystemFailure, match="the executor takes no more tasks: BrokenProcessPool"):
-            list(open_pool(misbehaving(raises), judge, Execution(executor=executor)).answers(queries([0])))
+            list(open_pool(Assignment(misbehaving(raises), judge, Execution(executor=executor))).answers(queries([0])))
 
 
 def test_ctrl_c_reaches_a_run_in_this_process():
@@ -164,7 +165,7 @@ def test_ctrl_c_reaches_a_run_in_this_process():
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=press)
-    pool = open_pool(misbehaving(begins_and_hangs), judge, Execution(executor="in-process"))
+    pool = open_pool(Assignment(misbehaving(begins_and_hangs), judge, Execution(executor="in-process")))
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         list(pool.answers(queries([1])))

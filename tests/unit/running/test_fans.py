@@ -13,9 +13,9 @@ from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.records.fan_file import read_fans
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.reporting.exports.table_files import write_tables
-from bbfalsify.running.falsify.fans import read_fans
 from tests import heater
 
 

@@ -23,7 +23,7 @@ from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater
 
-SMALL = Options(simulations=220, passes=2, traces=20, fan=0)
+SMALL = Options(simulations=600, passes=2, traces=20, fan=0)
 
 
 @system(inputs={"heat": "1"}, outputs={"T": "degC"})
@@ -129,7 +129,7 @@ def test_a_system_with_a_step_is_not_judged_again():
 
     result = run(stairs, "always[0:20](T <= 200)")
     assert result.as_json()["sampling"] == {"period": 0.5, "given": False, "first_period": 0.5, "checks": []}
-    assert result.simulations == 220
+    assert 596 <= result.simulations <= 600
 
 
 def test_chance_is_no_reason_to_refine():

@@ -21,6 +21,7 @@ from bbfalsify.modelling import load_profile
 from bbfalsify.records.event_log import read_events
 from bbfalsify.running import Execution
 from bbfalsify.running.workers import lost_executor
+from bbfalsify.running.workers.assignment import Assignment
 from bbfalsify.running.workers.executors import open_pool, opened
 from bbfalsify.running.workers.lost_executor import Connection, versions_here, watched
 from bbfalsify.systems import load_system
@@ -149,7 +150,7 @@ def test_workers_of_other_versions_refuse_to_work(monkeypatch):
     other = {**versions_here(), "numpy": "1.0.0"}
     monkeypatch.setattr("bbfalsify.running.workers.remote.versions_here", lambda: other)
     with ThreadPoolExecutor(1) as executor, pytest.raises(UserError, match=r"has numpy \S+ \(here 1.0.0\)"):
-        pool = open_pool(misbehaving(raises), judge, Execution(executor=executor))
+        pool = open_pool(Assignment(misbehaving(raises), judge, Execution(executor=executor)))
         list(pool.answers(queries([0])))
 
 

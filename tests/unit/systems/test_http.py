@@ -130,10 +130,10 @@ def test_an_operation_without_examples_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("get: /items/1", "gte: /items/1", "unknown key 'gte'"),
-        ("get: /items/1", "get: items/1", "a path begins with '/'"),
-        ("base: ADDRESS", "base: ftp://x", "the base of a service is http"),
-        ("read: {get: /items/1}", "read: {shows: [a]}", "exactly one method"),
+        pytest.param("get: /items/1", "gte: /items/1", "unknown key 'gte'", id="key"),
+        pytest.param("get: /items/1", "get: items/1", "a path begins with '/'", id="path"),
+        pytest.param("base: ADDRESS", "base: ftp://x", "the base of a service is http", id="base"),
+        pytest.param("read: {get: /items/1}", "read: {shows: [a]}", "exactly one method", id="method"),
     ],
 )
 def test_wrong_descriptions_are_named(tmp_path, old, new, said):

@@ -106,10 +106,10 @@ def test_a_missing_file_is_named_with_its_closest_neighbour(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("x = 1\nimport a_library_nobody_has\n", 2, "ModuleNotFoundError: No module named 'a_library_nobody_has'"),
-        ("def f():\n    return 1 / 0\n\nf()\n", 2, "ZeroDivisionError: division by zero"),
-        ("x = (\n", 1, "not valid Python: '(' was never closed"),
-        ("raise SystemExit(3)\n", 1, "SystemExit: 3"),
+        pytest.param("x = 1\nimport nobodys_library\n", 2, "No module named 'nobodys_library'", id="library"),
+        pytest.param("def f():\n    return 1 / 0\n\nf()\n", 2, "ZeroDivisionError: division by zero", id="call"),
+        pytest.param("x = (\n", 1, "not valid Python: '(' was never closed", id="syntax"),
+        pytest.param("raise SystemExit(3)\n", 1, "SystemExit: 3", id="exit"),
     ],
 )
 def test_an_adapter_that_fails_is_shown_at_its_own_line(tmp_path, text, line, said):

@@ -4,7 +4,7 @@ import pytest
 
 from bbfalsify.modelling import parse_condition
 from bbfalsify.modelling.formats.python_builder import NetworkBuilder
-from bbfalsify.zones.conditions import Conditions, NoZones
+from bbfalsify.zones.zone_conditions import Conditions, NoZones
 
 
 @pytest.fixture(scope="module")

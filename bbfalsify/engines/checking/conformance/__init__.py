@@ -59,18 +59,5 @@ def test_batches(
     return generator.complete(method, range(extra + 1))
 
 
-def test_words(
-    method: str,
-    machine: MealyMachine,
-    extra: int,
-    *,
-    tree: ObservationTree | None = None,
-    rng: np.random.Generator | None = None,
-) -> Iterator[tuple[str, ...]]:
-    """As `test_batches`, word by word."""
-    for words in test_batches(method, machine, extra, tree=tree, rng=rng):
-        yield from words
-
-
-# pytest collects functions called test_…; these are no tests.
-test_batches.__test__ = test_words.__test__ = False  # type: ignore[attr-defined]
+# pytest collects functions called test_…; this is no test.
+test_batches.__test__ = False  # type: ignore[attr-defined]

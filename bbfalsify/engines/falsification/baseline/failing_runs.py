@@ -13,11 +13,12 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 
 
-def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
+def shortest_failing(ask: Ask, usage: Usage, run: Run, *, most: int) -> Run | None:
     """Cut the input of a failing simulation that counts as a violation after the step in which it fails.
 
     Nobody sees when a simulation fails, only that it did; the shortest prefix of whole moments that still fails ends
     with the step in whose delay it happened.  Found by halving: a failure does not go away when the input goes on.
+    None where more than `most` simulations would be needed: another step would be a wrong key.
     """
     if run.answer.ok or not run.answer.judgements:
         return run
@@ -25,6 +26,8 @@ def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
     cuts = moment_ends(walk.times[: violating_step(walk.times, stimulus.duration)]).tolist()
     passes, fails = -1, len(cuts) - 1
     name = query_name(run.iteration)
+    if (len(cuts)).bit_length() > most and len(cuts) > 1:
+        return None
     while fails - passes > 1:
         middle = (passes + fails) // 2
         steps = cuts[middle]

@@ -139,7 +139,8 @@ class Progress:
         tally = self.tallies[requirement] if self.tallies else Tally()
         probability, share, unknown = options.stopping.estimate(counts), None, ""
         part, tilted = found_probability, self.tilted.get(requirement)
-        if found_probability is not None and tilted is not None and not tilted.at_least:
+        weighed = found_probability is not None and tilted is not None and not tilted.at_least
+        if found_probability is not None and tilted is not None and weighed:
             probability = _at_least(tilted, found_probability)
             share = share_explained(found_probability, probability)
         elif found_probability is not None:
@@ -154,6 +155,7 @@ class Progress:
         direct = keys is not None and len(known) == len(keys)
         return Baseline(
             probability=probability,
+            by_importance=weighed,
             violations=counts.hits,
             failed=counts.failed,
             simulations=counts.trials,

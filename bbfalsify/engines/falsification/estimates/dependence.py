@@ -19,6 +19,7 @@ from bbfalsify.kernel.analysis import Analysis, Place, conjuncts
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+from bbfalsify.modelling.reference.exact_code import ExactCode
 from bbfalsify.modelling.reference.exact_values import UNKNOWN, DependsOnDraw, ModelRuntimeError, Sample, Value
 
 
@@ -32,6 +33,7 @@ class Situation:
 class Dependence:
     def __init__(self, network: Network) -> None:
         self.network = network
+        self.code = ExactCode(network)
         self.analysis = Analysis(network)
         self.relevant = self._relevant_places()
         self._initial_integers = tuple(int(v) for v in network.initial_integers())
@@ -85,13 +87,13 @@ class Dependence:
     def after_delay(self, situation: Situation) -> Evaluator:
         """A machine at the unknown moment of the next transition: clocks are UNKNOWN unless they stand still."""
         reals = list(situation.reals)
-        machine = Evaluator(self.network, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
+        machine = Evaluator(self.code, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
         if self._at_once(situation):
             return machine
         for _, slot in self.analysis.clocks:
             rate: Value = Fraction(1)
             for expression in self._rates(situation, slot):
-                rate = machine.value(expression, {}) if _is_discrete(self.analysis, expression) else UNKNOWN
+                rate = machine.value(expression) if _is_discrete(self.analysis, expression) else UNKNOWN
             if rate is UNKNOWN or rate != 0:
                 reals[slot] = UNKNOWN
         return machine
@@ -126,7 +128,7 @@ class Dependence:
 
     def _read_places(self, situation: Situation) -> Iterator[tuple[Place, str]]:
         reals = [UNKNOWN if ("r", i) in self.analysis.clocks else v for i, v in enumerate(situation.reals)]
-        machine = Evaluator(self.network, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
+        machine = Evaluator(self.code, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
         entries: list[tuple[Place, str]] = []
         for p, process in enumerate(self.network.processes):
             location = process.locations[situation.locations[p]]
@@ -169,9 +171,7 @@ class Dependence:
         if edge.channel is not None and self._others_take_part(situation, process, edge.channel):
             return everything
         memory = machine.memory
-        after = Evaluator(
-            self.network, Memory(list(memory.locations), list(memory.integers), list(memory.reals)), _SAMPLE
-        )
+        after = Evaluator(self.code, Memory(list(memory.locations), list(memory.integers), list(memory.reals)), _SAMPLE)
         try:
             after.run(branch.updates)
         except (DependsOnDraw, ModelRuntimeError):

@@ -170,7 +170,7 @@ class ExactLaw:
             for choice in product(*choices):
                 before = machine.memory
                 memory = Memory(list(before.locations), list(before.integers), list(before.reals))
-                after = Evaluator(self.network, memory, machine.sample)
+                after = Evaluator(machine.code, memory, machine.sample)
                 for _, branch, _ in choice:
                     after.run(branch.updates)
                 for p, branch, _ in choice:
@@ -213,7 +213,7 @@ class ExactLaw:
 def _weight(machine: Evaluator, expression: Expression | None) -> Fraction:
     if expression is None:
         return Fraction(1)
-    return max(Fraction(0), Fraction(at_delay(machine.value(expression, {}), machine.sample.delay)))
+    return max(Fraction(0), Fraction(at_delay(machine.value(expression), machine.sample.delay)))
 
 
 def _shares(machine: Evaluator, weights: list[Expression | None]) -> list[tuple[int, Fraction]]:

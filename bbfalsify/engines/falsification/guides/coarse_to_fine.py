@@ -53,10 +53,15 @@ def levels(count: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random(count) < END, ends, rng.random(count))
 
 
-class Corners:
-    """The constant runs at the ends of all ranges, once each."""
-
+class Unlearning:
     any_length = True
+
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        """Nothing is learned."""
+
+
+class Corners(Unlearning):
+    """The constant runs at the ends of all ranges, once each."""
 
     def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
         self.left = corners(fixed_layout(space, "coarse_to_fine"), seed.rng())
@@ -65,13 +70,8 @@ class Corners:
         proposals, self.left = self.left[:count], self.left[count:]
         return proposals
 
-    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
-        """Nothing is learned."""
 
-
-class FewStretches:
-    any_length = True
-
+class FewStretches(Unlearning):
     def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
         self.layout = fixed_layout(space, "coarse_to_fine")
         self.rng = seed.rng()
@@ -79,24 +79,12 @@ class FewStretches:
     def ask(self, count: int) -> list[np.ndarray]:
         return [few_stretches(self.layout, self.rng) for _ in range(count)]
 
-    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
-        """Nothing is learned."""
 
-
-class ManyStretches:
+class ManyStretches(FewStretches):
     """Independent pieces, half of them at an end of the range."""
-
-    any_length = True
-
-    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
-        self.layout = fixed_layout(space, "coarse_to_fine")
-        self.rng = seed.rng()
 
     def ask(self, count: int) -> list[np.ndarray]:
         return [levels(self.layout.size, self.rng) for _ in range(count)]
-
-    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
-        """Nothing is learned."""
 
 
 class CoarseToFine:

@@ -192,18 +192,17 @@ class Pattern:
     @cached_property
     def levels(self) -> list[list[tuple[str, Condition]]]:
         """By action of the core: the values that conditions speak about."""
-        found: list[list[tuple[str, Condition]]] = [[] for _ in self.core]
-        for c in self.conditions:
-            if isinstance(c.feature, Level):
-                found[c.feature.action].append((c.feature.name, c))
-        return found
+        return self._by_action(Level)
 
     @cached_property
     def quiet(self) -> list[list[tuple[str, Condition]]]:
         """By action of the core: the actions that must not come for a while."""
+        return self._by_action(Free)
+
+    def _by_action(self, kind: type[Level] | type[Free]) -> list[list[tuple[str, Condition]]]:
         found: list[list[tuple[str, Condition]]] = [[] for _ in self.core]
         for c in self.conditions:
-            if isinstance(c.feature, Free):
+            if isinstance(c.feature, kind):
                 found[c.feature.action].append((c.feature.name, c))
         return found
 

@@ -22,7 +22,8 @@ from bbfalsify.engines.falsification.baseline.failing_runs import shortest_faili
 from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.search.exact_moments import only_at_exact_moments
 from bbfalsify.engines.falsification.search.guiding import AdaptiveDuration, promising_actions
-from bbfalsify.engines.falsification.search.search import Run, Search, WalkPlan
+from bbfalsify.engines.falsification.search.search import Run, Search, WalkPlan, findings_of
+from bbfalsify.engines.falsification.search.whole_uses import whole_run
 from bbfalsify.engines.falsification.usage import Usage, walks_to_the_end
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 
@@ -55,8 +56,13 @@ class Accelerator:
         self.learn(finding)
         if len(self.search.apart[finding.requirement]) >= self.plan.wanted:
             return False
-        left, ask = self.plan.simulations - self.search.spent, self.search.counting(self.ask)
+        ask, left = self.search.counting(self.ask), self.plan.left(self.search)
         return only_at_exact_moments(ask, self.usage, finding, self.seeds, most=left)
+
+    def whole(self, run: Run) -> Run:
+        if any(self.search.is_new(finding) for finding in findings_of(self.usage, run)):
+            return whole_run(self.search.counting(self.ask), self.usage, run, self.seeds)
+        return run
 
     def learn(self, finding: Finding) -> None:
         """Adapt the duration of the next walks to a new finding."""
@@ -76,8 +82,9 @@ class Accelerator:
         positions = np.arange(len(numbers))
         turns = [positions[::2], positions[1::2]] if self.plan.guiding else [positions]
         preferences: dict[int, np.ndarray | None] = {}
+        counted = self.search.counting(self.ask)
         for turn in turns:
-            walks = self._walk(numbers, rows, turn, until, preferences)
+            walks = self._walk(numbers, rows, turn, preferences)
             walks = self.usage.values.accelerated(walks, self._words[numbers], rows)
             stimuli = {i: self.usage.stimulus(walk, stop=until) for i, walk in walks.items()}
             outliers = self.plan.guiding and turn is turns[0]
@@ -85,16 +92,16 @@ class Accelerator:
             answers = self.ask([Query(names[i], stimuli[i], outliers=outliers) for i in walks])
             for i, answer in zip(walks, answers, strict=True):
                 run = Run(iterations[i], walks[i], stimuli[i], answer)
-                run = shortest_failing(self.search.counting(self.ask), self.usage, run)
                 preferences[i + 1] = promising_actions(self.usage.model, run.walk, run.answer.judgements)
-                yield run
+                cut = shortest_failing(counted, self.usage, run, most=self.plan.spare(self.search))
+                if cut is not None:
+                    yield cut
 
     def _walk(
         self,
         numbers: np.ndarray,
         rows: np.ndarray,
         turn: np.ndarray,
-        until: float,
         preferences: dict[int, np.ndarray | None],
     ) -> dict[int, Walk]:
         """Make the walks at these positions; those that prefer the same actions are made together."""
@@ -104,12 +111,12 @@ class Accelerator:
             groups.setdefault(b"" if preferred is None else preferred.tobytes(), []).append(i)
         made: dict[int, Walk] = {}
         for members in groups.values():
-            walks = self._accelerated(numbers[members], rows[members], until, preferences.get(members[0]))
+            walks = self._accelerated(numbers[members], rows[members], preferences.get(members[0]))
             made |= {members[i]: walk for i, walk in moving(self.usage, self.search, walks)}
         return dict(sorted(made.items()))
 
-    def _accelerated(self, numbers: np.ndarray, rows: np.ndarray, until: float, preferred: np.ndarray | None) -> Walks:
-        model, shares = self.usage.model, rows.astype(np.int32)
+    def _accelerated(self, numbers: np.ndarray, rows: np.ndarray, preferred: np.ndarray | None) -> Walks:
+        model, shares, until = self.usage.model, rows.astype(np.int32), self.usage.duration
 
         def walk(max_steps: int) -> Walks:
             seeds = self._words[numbers]

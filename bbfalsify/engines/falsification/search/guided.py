@@ -11,7 +11,7 @@ changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,10 +65,13 @@ class GuidedRuns:
     seeds: SeedTree
     score: Score = field(default_factory=Scores)
 
+    def whole(self, run: Run) -> Run:
+        return run  # proposals are executed to the end
+
     def found(self, finding: Finding) -> bool:
         return False
 
-    def runs(self, count: int, missing: Sequence[int]) -> list[Run]:
+    def runs(self, count: int, missing: Sequence[int]) -> Iterator[Run]:
         """Execute at most so many proposals of the guide and tell it; none if it has nothing left to try."""
         search, requirements = self.search, len(self.search.known)
         proposals = self.guide.ask(count)[:count]
@@ -84,7 +87,11 @@ class GuidedRuns:
         scores[rows] = self.score([run.answer for run in runs.values()], requirements)
         if proposals:
             self.guide.tell([p.choices for p in played.values()], scores)
-        return [shortest_failing(search.counting(self.ask), self.usage, run) for run in runs.values()]
+        counted = search.counting(self.ask)
+        for run in runs.values():
+            cut = shortest_failing(counted, self.usage, run, most=self.plan.spare(search))
+            if cut is not None:
+                yield cut
 
     def _execute(self, played: dict[int, PlayedRun]) -> dict[int, Run]:
         queries = [Query(query_name(number), self.usage.draft(p.walk), shortfalls=True) for number, p in played.items()]

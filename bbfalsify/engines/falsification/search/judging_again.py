@@ -58,13 +58,15 @@ class Again:
 
 
 @dataclass(frozen=True, eq=False)
-class _Subject:
+class Subject:
     """A run of the search that is executed again."""
 
     name: str
     run: Run
     finding: Finding | None = None
     """The finding of the search; None for a passing run."""
+    close: bool = False
+    """A passing run that came closest; others are drawn."""
 
     def query(self, name: str, usage: Usage, seed_name: str | None) -> Query:
         return Query(name, usage.draft(self.run.walk, stop=self.run.stimulus.duration), seed_name=seed_name)
@@ -87,15 +89,13 @@ class _Subject:
         return bool(answer.judgements) and [f.actions for f in found] != [self.finding.actions]
 
 
-def judge_again(
-    ask: Ask, usage: Usage, finer: Usage, search: Search, passing: Passing, *, level: int, random_system: bool
-) -> Again:
-    """Execute findings and some passing runs at the finer period, and compare.
+def subjects_of(search: Search, passing: Passing, level: int, most: int) -> list[Subject]:
+    """Choose what is judged again, at most so many: of few, half are findings, the others passing runs of both kinds.
 
     `level` is the number of refinements before.
     """
     findings = [
-        _Subject(
+        Subject(
             f"again/{level}/{f.requirement}/{f.name}",
             Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation), f.choices),
             f,
@@ -104,10 +104,29 @@ def judge_again(
         if f.walk is not None and f.iteration is not None  # findings from the store have no walk
     ]
     drawn, closest = (
-        [_Subject(f"again/{level}/{run.iteration}", run) for run in runs]
-        for runs in (passing.drawn(), passing.closest())
+        [Subject(f"again/{level}/{run.iteration}", run, close=close) for run in runs]
+        for runs, close in ((passing.drawn(), False), (passing.closest(), True))
     )
-    subjects = [*findings, *drawn, *closest]
+    passed = len(drawn) + len(closest)
+    findings = findings[: max(most - passed, (most + 1) // 2, 0)]
+    left = max(0, most - len(findings))
+    drawn = drawn[: max((left + 1) // 2, left - len(closest))]
+    return [*findings, *drawn, *closest[: left - len(drawn)]]
+
+
+def judge_again(
+    ask: Ask,
+    usage: Usage,
+    finer: Usage,
+    subjects: Sequence[Subject],
+    *,
+    level: int,
+    violating: int,
+    random_system: bool,
+) -> Again:
+    """Execute runs at the finer period, and compare; `violating` runs of the search violate, of all."""
+    findings = [s for s in subjects if s.finding is not None]
+    drawn, closest = ([s for s in subjects if s.finding is None and s.close is close] for close in (False, True))
     queries = [s.query(s.name, finer, query_name(s.run.iteration)) for s in subjects]
     answers = ask(queries) if queries else []
     found = {s: s.findings(finer, answer, level + 1) for s, answer in zip(subjects, answers, strict=True)}
@@ -124,7 +143,7 @@ def judge_again(
         violating=sum(s in changed for s in drawn),
         closest=len(closest),
         closest_violating=sum(s in changed for s in closest),
-        violations=passing.violating,
+        violations=violating,
         by_chance=by_chance,
     )
     uncertain = random_system or by_chance > 0
@@ -153,7 +172,7 @@ def _text(check: SamplingCheck) -> str:
     return f"judged again at samples every {check.finer:g} instead of {check.period:g}: {', '.join(parts)}"
 
 
-def _by_chance(ask: Ask, usage: Usage, subjects: Sequence[_Subject]) -> int:
+def _by_chance(ask: Ask, usage: Usage, subjects: Sequence[Subject]) -> int:
     """Count the changes of a repetition at the old period (a random system draws again there)."""
     answers = ask([s.query(f"{s.name}/chance", usage, None) for s in subjects])
     return sum(s.changed(answer, s.findings(usage, answer, 0)) for s, answer in zip(subjects, answers, strict=True))

@@ -27,7 +27,7 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import SimulationStatus, StopReason
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.baseline.failing_runs import shortest_failing
 from bbfalsify.engines.falsification.estimates.genealogy import Split
 from bbfalsify.engines.falsification.finding import Finding, query_name
@@ -36,8 +36,9 @@ from bbfalsify.engines.falsification.search.accelerator import Accelerator, movi
 from bbfalsify.engines.falsification.search.cylinders import Cylinders
 from bbfalsify.engines.falsification.search.guided import GuidedRuns
 from bbfalsify.engines.falsification.search.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.search.search import Listener, Run, Search, WalkPlan, findings_of, turns
+from bbfalsify.engines.falsification.search.search import Listener, Run, Search, WalkPlan, turns
 from bbfalsify.engines.falsification.search.walk_extension import continued, to_the_end
+from bbfalsify.engines.falsification.search.whole_uses import make_whole
 from bbfalsify.engines.falsification.search.word_pool import Key, Pool, Word
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import CompiledModel, Walk
@@ -90,10 +91,15 @@ class ProbableSearch:
     def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
         search = self.search
         search.begin(requirements)
-        budget = self.plan.simulations - search.spent
-        self._scarce = budget < ROUNDS * self.plan.batch
+        budget = self.plan.left(search)
+        places = self.plan.wanted * requirements
+        self._scarce = budget - self.plan.per_finding * places < ROUNDS * self.plan.batch
         if self._scarce:
-            self.plan = replace(self.plan, batch=max(budget // ROUNDS, 1))
+            batch = max(min(budget // ROUNDS, self.plan.batch), 1)
+            # Whole uses at once: no simulation is spent on making a finding whole.
+            self.plan = replace(self.plan, batch=batch, adaptive_duration=False, cut_short=False)
+        else:
+            search.kept = self.plan.per_finding * places
         self._before = list(search.findings)
         for finding in self._before:
             search.plain.know(finding.requirement, finding.actions)
@@ -121,11 +127,13 @@ class ProbableSearch:
 
     def _settled(self, requirement: int) -> bool:
         """True if a list does not improve any more; one that cannot be filled need not be full."""
-        pool = self.pools[requirement]
+        pool, modes = self.pools[requirement], self.search.modes
+        if modes is not None and modes.shown(requirement):
+            return True
         if self.search.has_all(requirement):
             return True
         enough = pool.full or (self.search.possible is not None and bool(pool.found))
-        return enough and self.search.iterations - pool.improved >= self.patience
+        return enough and modes is None and self.search.iterations - pool.improved >= self.patience
 
     # ------------------------------------------------------------------ a round
 
@@ -141,6 +149,9 @@ class ProbableSearch:
         for run in self._accelerator.runs(self._room(accelerated), range(len(self.pools))):
             self._read(run)
         sources = {"plain": self._plain(plain), "guided": self._guided(), "along": self._along_words()}
+        if self.search.iterations == before:  # what is left does not suffice to find and confirm another one
+            self.search.stopped = StopReason.BUDGET_SIMULATIONS
+            return
         self._weigh()
         self._rounds.append(self.search.iterations)
         brought = self._list()
@@ -149,18 +160,21 @@ class ProbableSearch:
                 self._quiet.discard(name)
             elif numbers:
                 self._quiet.add(name)
-        if self.search.iterations == before:  # what is left does not suffice to find and confirm another one
-            self.search.stopped = StopReason.BUDGET_SIMULATIONS
 
     def _room(self, count: int) -> int:
-        """At most so many walks; fewer if a scarce budget would not suffice to confirm what they may find."""
-        left, tries = self.plan.simulations - self.search.spent, self.plan.confirmations
-        if self._scarce:
+        """At most so many walks; fewer if the budget would not suffice to confirm what may be listed."""
+        left, places, cost = self.plan.left(self.search), self.plan.wanted * len(self.pools), self.plan.per_finding
+        if left - cost * places >= count:
+            return count
+        if self._scarce:  # the list is confirmed in the end
             listed = sum(len(pool.best()) for pool in self.pools)
-            free = self.plan.wanted * len(self.pools) - listed
-            left -= tries * listed
-            left = max(left - tries * free, left // (1 + tries))  # a walk brings one at most, into a free place
-        return max(0, min(count, left))
+            room = self.plan.with_room(left - cost * listed, places - listed, len(self.pools))
+        else:  # words that were found before may come on the list, too
+            waiting = sum(not word.listed for pool in self.pools for word in pool.found)
+            room = self.plan.with_room(
+                left - cost * min(waiting, places), places - min(waiting, places), len(self.pools)
+            )
+        return max(0, min(count, room))
 
     def _share(self, source: str, size: float) -> float:
         return size / QUIET_SHARE if source in self._quiet else size
@@ -183,6 +197,9 @@ class ProbableSearch:
             self._accelerator.learn(finding)
         places = [tuple(row) for row in walk.locations[: len(finding.actions) + 1].tolist()]
         self.pools[finding.requirement].add(finding, places)
+        if self._scarce:
+            found = sum(min(len(pool.found), self.plan.wanted) for pool in self.pools)
+            self.search.kept = self.plan.per_finding * found
 
     def _plain(self, count: int) -> range:
         iterations = self.plan.next(self.search, self._room(count))
@@ -216,7 +233,10 @@ class ProbableSearch:
         stimuli = [self.usage.stimulus(w, stop=float(w.times[-1]) if stop else None) for w in walks.values()]
         answers = self.ask([Query(query_name(i), s) for i, s in zip(walks, stimuli, strict=True)])
         for (iteration, walk), stimulus, answer in zip(walks.items(), stimuli, answers, strict=True):
-            yield shortest_failing(self.search.counting(self.ask), self.usage, Run(iteration, walk, stimulus, answer))
+            run, most = Run(iteration, walk, stimulus, answer), self.plan.spare(self.search)
+            cut = shortest_failing(self.search.counting(self.ask), self.usage, run, most=most)
+            if cut is not None:
+                yield cut
 
     # ------------------------------------------------------------------ runs along words
 
@@ -247,7 +267,7 @@ class ProbableSearch:
             traces = traces[:: max(1, len(traces) // runs)][:runs]
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
             traces = whole_moments(self.usage.model, traces, drawn.child("moment"))
-            if self._scarce:  # whole at once: no simulation is spent on making a finding whole
+            if not self.plan.cut_short:
                 limits = self.usage.duration, MAX_STEPS
                 traces = [to_the_end(self.usage.model, w, *limits, drawn.child(i)) for i, w in enumerate(traces)]
             traces = self.usage.values.drawn(traces, drawn)
@@ -256,9 +276,11 @@ class ProbableSearch:
             for walk in traces:
                 self.search.visits.add_walk(self.usage.model, walk)
             tried.append((key, split.cylinder, numbers))
-        hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=not self._scarce)}
+        hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=self.plan.cut_short)}
         for key, cylinder, numbers in tried:
-            self._count(key, cylinder, [finding for number in numbers for finding in hits[number]], len(numbers))
+            self._count(
+                key, cylinder, [finding for number in numbers for finding in hits.get(number, ())], len(numbers)
+            )
 
     def _allotted(self, promised: dict[Key, float], count: int) -> dict[Key, int]:
         """Words to run along, the most promising first, each with its number of runs.
@@ -288,7 +310,10 @@ class ProbableSearch:
 
     def _weigh(self) -> None:
         """Estimate the probabilities of new words, roughly; only a bound for those below every word of the list."""
-        for pool in self.pools:
+        for number, pool in enumerate(self.pools):
+            for word in pool.found:
+                met = self.search.plain.meetings(number, word.actions)
+                word.met, word.walks = met.met, met.walks - met.unknown
             new = [word for word in pool.words.values() if word.cylinder is None]
             threshold = pool.threshold()
             # The short ones first: they are probable and raise the threshold for the others.
@@ -329,26 +354,7 @@ class ProbableSearch:
             for finding in pool.newly_listed(self.search.iterations):
                 brought.add(finding.iteration or 0)
                 if not self._scarce:
-                    self._make_whole(finding)
+                    make_whole(self.search.counting(self.ask), self.usage, finding, self.seeds)
                     self.search.report(finding, self.listener)
         self.listener.advanced(self.search, [pool.mass() for pool in self.pools])
         return brought
-
-    def _make_whole(self, finding: Finding) -> None:
-        """Continue a run along a word to the end of the use, so that a replay can tell when all is well."""
-        usage, ask = self.usage, self.search.counting(self.ask)
-        cut = finding.simulation is SimulationStatus.OK and finding.stimulus.duration < usage.duration
-        if finding.walk is None or not cut:
-            return
-        seeds = self.seeds.child("whole", finding.query)
-        walk = to_the_end(usage.model, finding.walk, usage.duration, MAX_STEPS, seeds)
-        if walk.times[-1] < usage.duration:
-            return  # the profile stands still
-        stimulus = usage.stimulus(walk)
-        [answer] = ask([Query(f"{finding.query}/whole", stimulus, seed_name=finding.query)])
-        run = Run(finding.iteration or 0, walk, stimulus, answer)
-        for found in findings_of(usage, run):
-            if (found.requirement, found.actions) == (finding.requirement, finding.actions):
-                finding.word, finding.stimulus, finding.judgement, finding.walk = (
-                    found.word, stimulus, found.judgement, walk,
-                )  # fmt: skip

@@ -5,7 +5,8 @@
         read each run: new keys are findings, and are confirmed at once
 
 The search for the probable ones (`probable.py`) has several sources, and stops by the same rules: every list is
-settled, or the budget of simulations or time is spent.
+settled, the violations show as many failure modes as are wanted (`distinct_modes.py`), or the budget of simulations or
+time is spent.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.estimates.self_check import PlainWalks
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
+from bbfalsify.engines.falsification.search.distinct_modes import DistinctModes
 from bbfalsify.engines.falsification.search.passing import Passing
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
@@ -85,8 +87,15 @@ class Search:
     """Number of keys that a use can have, if it is at most that of the counterexamples wanted."""
     improved: list[int] = field(default_factory=list)
     """Per requirement: the iteration of its last new key."""
+    modes: DistinctModes | None = None
+    """Counts failure modes, if so many of them end the search."""
+    kept: int = 0
+    """Simulations that confirmations of what was found will take."""
+    tries: int | None = None
+    """Confirmations of each finding, where the budget has no room for as many as are wanted."""
 
     def begin(self, requirements: int) -> None:
+        self.kept = 0
         self.best_robustness = [np.inf] * requirements
         self.judged, self.vacuous = [0] * requirements, [0] * requirements
         self.improved = [self.iterations] * requirements
@@ -96,20 +105,29 @@ class Search:
     def read(self, usage: Usage, run: Run, wanted: int) -> Iterator[Finding]:
         """Count an answer, and yield a finding for each requirement that it violates with a new key."""
         for finding in self.violations(usage, run):
-            if self.add(finding, wanted):
+            other = self.modes is not None and self.modes.is_other(finding.requirement, run)
+            if self.add(finding, wanted + self.further_places if other else wanted):
                 yield finding
+
+    @property
+    def further_places(self) -> int:
+        """Places that a full list has for other failure modes."""
+        return 0 if self.modes is None else self.modes.wanted
 
     def add(self, finding: Finding, wanted: int) -> bool:
         """Put a finding on the list, unless its key is there or the list is full."""
         known = self.known[finding.requirement]
-        elsewhere = self.remembered[finding.requirement] | self.apart[finding.requirement]
-        new = finding.actions not in known and finding.actions not in elsewhere
-        if new and len(known) < wanted:
+        if self.is_new(finding) and len(known) < wanted:
             known.add(finding.actions)
             self.findings.append(finding)
             self.improved[finding.requirement] = finding.iteration or 0
             return True
         return False
+
+    def is_new(self, finding: Finding) -> bool:
+        """Tell whether nothing was found with this key before."""
+        found = self.known, self.remembered, self.apart
+        return not any(finding.actions in keys[finding.requirement] for keys in found)
 
     def set_apart(self, finding: Finding) -> None:
         """Free the place of a finding that is possible only at exact moments; it stays on the list."""
@@ -153,6 +171,8 @@ class Search:
             self.vacuous[number] += judgement.vacuous
         if self.passing is not None:
             self.passing.add(run)
+        if self.modes is not None:
+            self.modes.add(run)
         yield from findings_of(usage, run)
 
     def drop(self, findings: Sequence[Finding]) -> None:
@@ -205,9 +225,16 @@ class WalkPlan:
     """Simulations without a new key after which a list that cannot be filled is complete."""
     confirmations: int = 3
     """Simulations that confirm a finding."""
+    cut_short: bool = False
+    """Simulations may end before the use does; a finding takes one more, to its end."""
 
     def settled(self, search: Search, requirement: int) -> bool:
-        """True if a requirement has its counterexamples, or some of few words and no other was found for long."""
+        """True if a requirement has its counterexamples, or some of few words and no other was found for long.
+
+        Where failure modes end the search, these decide.
+        """
+        if search.modes is not None:
+            return search.modes.shown(requirement)
         known = len(search.known[requirement])
         if known >= self.wanted or search.has_all(requirement):
             return True
@@ -223,10 +250,28 @@ class WalkPlan:
         search.iterations += max(0, min(count, self.simulations - search.spent))
         return range(first, search.iterations + 1)
 
+    @property
+    def per_finding(self) -> int:
+        """Simulations that a finding costs: its confirmations, and its whole use."""
+        return self.confirmations + self.cut_short
+
+    def left(self, search: Search) -> int:
+        """Simulations that the search may still execute."""
+        return self.simulations - search.spent
+
+    def with_room(self, left: int, places: int, requirements: int) -> int:
+        """Number of walks, so that with what they may find, one per requirement at most, no budget is exceeded."""
+        return max(left - self.per_finding * places, left // (1 + self.per_finding * requirements), 0)
+
     def careful_batch(self, search: Search) -> int:
         """Walks of the next batch, fewer if there would be no room for the confirmations of what they may find."""
-        left, places = self.simulations - search.spent, sum(self.wanted - len(known) for known in search.known)
-        return min(self.batch, max(left - self.confirmations * places, left // (1 + self.confirmations), 1))
+        wanted = self.wanted + search.further_places
+        places = sum(wanted - len(known) for known in search.known)
+        return min(self.batch, self.with_room(self.left(search), places, len(search.known)))
+
+    def spare(self, search: Search) -> int:
+        """Simulations that are left beside the confirmations of what was found, and of what one run may bring."""
+        return max(0, self.left(search) - search.kept - self.per_finding * len(search.known))
 
 
 class Source(Protocol):
@@ -234,6 +279,9 @@ class Source(Protocol):
 
     def runs(self, count: int, missing: Sequence[int]) -> Iterable[Run]:
         """Make and execute at most so many runs for the requirements that miss counterexamples."""
+
+    def whole(self, run: Run) -> Run:
+        """Execute a run to the end of the use, if its simulation ended before and it violates with a new key."""
 
     def found(self, finding: Finding) -> bool:
         """Learn of a new finding; return whether it is possible only at exact moments, and takes no place."""
@@ -273,11 +321,14 @@ def search_first(
         if search.add(finding, plan.wanted):
             search.report(finding, listener)
     for missing in turns(search, plan, lambda requirement: plan.settled(search, requirement), out_of_time):
-        before = search.iterations
-        for run in source.runs(plan.careful_batch(search), missing):
-            for finding in search.read(usage, run, plan.wanted):
+        batch, before = plan.careful_batch(search), search.iterations
+        found = []
+        for run in source.runs(batch, missing) if batch else ():
+            for finding in search.read(usage, source.whole(run), plan.wanted):
                 search.report(finding, listener)
-                if source.found(finding):
-                    search.set_apart(finding)
+                found.append(finding)
+        for finding in found:  # these tests take what is left when all are confirmed
+            if source.found(finding):
+                search.set_apart(finding)
         if search.iterations == before:
-            search.stopped = StopReason.COMPLETED
+            search.stopped = StopReason.COMPLETED if batch else StopReason.BUDGET_SIMULATIONS

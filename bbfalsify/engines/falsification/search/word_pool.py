@@ -1,10 +1,15 @@
 """The pool of a search for probable counterexamples: every word considered, with the results of runs along it.
 
 A word's *mass* is the probability of its event, "the run follows a1…ak and is first violated in step k".  The search
-estimates it roughly, by c · (h + ½) / (n + 1): c is the probability of following the word at all, n are runs drawn
-along it from the profile's own law, h of them are first violated in the last step.  So a word without a run counts with
-half of c, and one without a violation in many runs with almost nothing.  The words that are kept are estimated
-carefully afterwards (`engine.py`).
+estimates it roughly.  n runs were drawn along the word from the profile's own law, which is as good as n / c plain
+walks, where c is the probability of following the word at all; h of them are first violated in the last step.  N plain
+walks were made since the word was found, and m of them met it.  Together:
+
+    mass = (h + m + ½) / ((n + 1) / c + N)
+
+So a word that nobody tried counts with half of c, and one without a violation in many runs with almost nothing.  c is
+known roughly only, from a few particles: where plain walks meet the word surely more often, their share stands for it.
+The words that are kept are estimated carefully afterwards (`engine.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from bbfalsify.stats.intervals import clopper_pearson
 MOST_RUNS = 64
 """Runs along one word that are enough to rank its mass."""
 CONFIDENCE = 0.8
-"""Confidence of the interval that decides whether a word needs more runs."""
+"""Confidence of the intervals that decide whether a word needs more runs, and whether plain walks outvote particles."""
 MATTERS = 0.01
 """Smallest part of the list's mass that makes a word an improvement of the list."""
 
@@ -39,12 +44,18 @@ class Word:
     """Probability of following the word; only an upper bound if it is below all words of the list."""
     runs: int = 0
     hits: int = 0
+    walks: int = 0
+    """Plain walks since it was found."""
+    met: int = 0
+    """Those that met it."""
     listed: bool = False
     """It was among the best at some time."""
 
     @property
     def mass(self) -> float:
-        return (self.cylinder or 0.0) * (self.hits + 0.5) / (self.runs + 1)
+        least = clopper_pearson(self.met, self.walks, CONFIDENCE)[0] if self.met else 0.0
+        cylinder = max(self.cylinder or 0.0, least)
+        return (self.hits + self.met + 0.5) / ((self.runs + 1) / cylinder + self.walks) if cylinder else 0.0
 
     @property
     def order(self) -> tuple:

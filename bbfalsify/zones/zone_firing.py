@@ -7,7 +7,7 @@ from bbfalsify.kernel.firing import apply_moves, weight_of
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import load_row
 from bbfalsify.zones.entering import enter, require_entry
-from bbfalsify.zones.layout import *
+from bbfalsify.zones.zone_layout import *
 
 
 @compiled

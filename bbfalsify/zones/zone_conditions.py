@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional, make_unary
+from bbfalsify.modelling.language.folding import make_binary, make_unary, with_operands
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read, Unary
 from bbfalsify.modelling.network.visit import COMPARISONS, reads_clock, subexpressions, substatements
@@ -203,19 +203,11 @@ class Conditions:
                 return frame[slot]
             case Read(index=index) | ex.Bound(index=index) if index is not None:
                 return replace(e, index=inside(index))
-            case Unary(operator=operator, operand=operand):
-                return make_unary(operator, inside(operand), e.kind)
-            case Binary(operator=operator, left=left, right=right):
-                return make_binary(operator, inside(left), inside(right), e.kind)
-            case ex.Conditional(condition=condition, then=then, otherwise=otherwise):
-                return make_conditional(inside(condition), inside(then), inside(otherwise), e.kind)
-            case ex.Builtin(name=name, arguments=arguments):
-                return make_builtin(name, tuple(inside(argument) for argument in arguments), e.kind)
             case ex.Call(arguments=arguments):
                 return replace(e, arguments=tuple(inside(argument) for argument in arguments))
             case ex.Quantifier(body=body):
                 return replace(e, body=self._expanded(body, {k: v for k, v in frame.items() if k != e.slot}))
-        return e
+        return with_operands(e, inside)
 
 
 class _Values(Conditions):

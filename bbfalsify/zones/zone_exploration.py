@@ -16,11 +16,11 @@ from bbfalsify.zones.constraints import (
 )
 from bbfalsify.zones.dbm import copied
 from bbfalsify.zones.entering import keep, settle
-from bbfalsify.zones.layout import *
 from bbfalsify.zones.passed_list import add_node, fetch_node, fill_rows, find_or_cover, number_of_row
 from bbfalsify.zones.successors import list_successors
 from bbfalsify.zones.target_zones import ending_zone, ends_here, meets, run_lasts
 from bbfalsify.zones.waiting_list import add_waiting, earliest, next_node, order_added, remove_next
+from bbfalsify.zones.zone_layout import *
 
 
 @entry_point
@@ -222,7 +222,7 @@ def add_state(T, F, S, X, R, Z, D, W, found, nodes, discrete, stored, work, wait
 
 def warm_up() -> None:
     """Compile everything, or load it from the cache."""
-    from bbfalsify.zones.bit_states import begin_bits, explore_bits
+    from bbfalsify.zones.zone_bits import begin_bits, explore_bits
 
     for function in (
         begin_bits,

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from bbfalsify.kernel.exploration import mixed
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
-from bbfalsify.zones.layout import *
 from bbfalsify.zones.successors import list_successors
 from bbfalsify.zones.target_zones import ends_here, meets
 from bbfalsify.zones.waiting_list import shuffled_choice
+from bbfalsify.zones.zone_layout import *
 
 HASHES = 3
 EXTRA = 3
