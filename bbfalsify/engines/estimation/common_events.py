@@ -33,6 +33,7 @@ def plainly_if_common(
             made = source.draw(source.own(), size, seeds.child(counts.trials))
         except BudgetSpent:
             break
+        uses.count_plain(made.met)
         hits = counts.hits + int(made.met.sum())
         counts = Counts(hits, counts.trials + size, counts.failed + made.unknown)
         if counts.hits < COMMON:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from bbfalsify.core.budget import BudgetSpent
@@ -68,8 +67,8 @@ def answer_use(
 def _plainly(
     uses: JudgedUses, settings: EstimateSettings, seeds: SeedTree, go_on: Callable[[], bool]
 ) -> tuple[Estimate, list[str]] | None:
-    look, relative, most = replace(uses, keys={}), settings.relative or RELATIVE, settings.runs or MOST_RUNS
-    return plainly_if_common(look, most, relative, settings.confidence, seeds.child("plain"), go_on)
+    relative, most = settings.relative or RELATIVE, settings.runs or MOST_RUNS
+    return plainly_if_common(uses, most, relative, settings.confidence, seeds.child("plain"), go_on)
 
 
 def check_method(usage: Usage, method: str) -> None:

@@ -202,7 +202,7 @@ def rare_limit(margin: float) -> tuple[str, float]:
 
 
 WORD = ("on", "on", "on", "on", "on")
-RUNS = {0.1: 20_000, 0.001: 100_000}
+RUNS = {0.1: 26_000, 0.001: 100_000}
 
 
 @pytest.mark.parametrize("margin", [0.1, pytest.param(0.001, marks=pytest.mark.slow)])
@@ -265,7 +265,9 @@ def test_a_budget_that_ends_early_leaves_what_plain_uses_say():
     for method in ("words", "splitting", "importance"):
         chosen = EstimateSettings(horizon=20.0, method=method, particles=1000)
         found = answer_use(briefly, USAGE, 0, chosen, SeedTree(1), lambda: True)
-        assert found.estimate is not None and found.runs == 1000
+        assert found.estimate is not None and found.runs == found.estimate.samples == (
+            1100 if method == "words" else 1000
+        )
         assert 0 < found.estimate.low < sum(EXACT.values()) < found.estimate.high < 0.02
         assert any("plain uses" in warning for warning in found.warnings)
 
