@@ -62,7 +62,7 @@ def more_states_than(network: Network, states: int) -> bool:
 def _evenly(network: Network) -> Network:
     """The network with the same rate in all locations."""
 
-    one, processes = Constant(1.0, Kind.DOUBLE), []
+    one, processes = Constant(1, Kind.DOUBLE), []
     for process in network.processes:
         locations = (
             replace(location, exponential_rate=location.exponential_rate and one) for location in process.locations
