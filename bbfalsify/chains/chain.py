@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bbfalsify.chains.refusals import not_markov
+from bbfalsify.chains.too_large import more_states_than, walks_for
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel import CompiledModel, compile_network
 from bbfalsify.kernel import exploration as kernel
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 MOST_STATES = 20_000_000
 AT_ONCE = 20_000
+LARGE = 50_000
+"""States after which walks look whether there are too many of them."""
 """States expanded before the caller is asked whether to go on."""
 _SHARE_OF_MEMORY = 0.7
 _VECTORS, _MATRICES = 16, 4
@@ -116,6 +119,10 @@ class _Explorer:
     def __init__(self, model: CompiledModel, most_states: int, go_on: Callable[[int], bool]) -> None:
         self.model, self.network, self.most_states, self.go_on = model, model.network, most_states, go_on
         self.progress = np.zeros(kernel.P_SIZE, np.int64)
+        numbers = self.network.integer_count + self.network.real_count
+        self._width = len(self.network.processes) * 4 + numbers * 8 + 41
+        """Bytes of a state, with its place in the table."""
+        self._looked = False
         self.start = initial_state(model)
         self.wanted = np.zeros(max(1, self.network.real_count), np.int64)
         for variable in self.network.variables:
@@ -129,8 +136,7 @@ class _Explorer:
 
     def _grow(self, states: int, transitions: int) -> None:
         """Make room for so many states and transitions."""
-        width = len(self.network.processes) * 4 + (self.network.integer_count + self.network.real_count) * 8 + 9
-        _require_memory(states * (width + 32) + transitions * 24, f"room for {states:,} states")
+        _require_memory(states * self._width + transitions * 24, f"room for {states:,} states")
         self.locations, self.integers, self.reals, self.kinds, self.impulse = (
             _longer(array, states) for array in (self.locations, self.integers, self.reals, self.kinds, self.impulse)
         )
@@ -187,8 +193,22 @@ class _Explorer:
         transitions = int(self.progress[kernel.P_TRANSITIONS])
         needed = 8 * _VECTORS * states + 16 * _MATRICES * transitions
         _require_memory(needed, f"an answer about the {states:,} states found so far")
+        if states >= LARGE and not self._looked:
+            self._looked = True
+            self._look_ahead(states, transitions)
         if not self.go_on(states):
             raise KeyboardInterrupt
+
+    def _look_ahead(self, states: int, transitions: int) -> None:
+        """Refuse what will not fit, before it takes a minute and the memory."""
+        free, each = free_memory(), self._width + 8 * _VECTORS + (24 + 16 * _MATRICES) * transitions / states
+        fit = self.most_states if free is None else min(self.most_states, int(_SHARE_OF_MEMORY * free / each))
+        if fit > states and more_states_than(self.network, fit):
+            raise UserError(
+                f"the chain of '{self.network.name}' has more than {fit:,} states, the most that "
+                f"{'are allowed' if fit == self.most_states else 'fit into memory'} ({walks_for(fit):,} random walks "
+                "ended in as many different states); bound its integers, or estimate by simulation."
+            )
 
     def _problem(self, outcome: int, walker: Walker) -> Problem:
         culprit, file = int(self.progress[kernel.P_CULPRIT]), self.network.file

@@ -42,7 +42,9 @@ def walk_path(T, F, S, X, R, goal, avoid, until, max_steps, counted):
         high = min(t, until)
         if counted and steps >= max_steps:
             high = now
-        met = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, high, 0)
+        met = math.inf
+        if goal[GOAL_ALIVE] >= 0:
+            met = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, high, 0)
         bad = math.inf
         if avoid[GOAL_ALIVE] >= 0:
             bad = first_moment(T, F, S, X, R, avoid[GOAL_ALIVE], avoid[GOAL_ALIVE_FLOW], now, 0, high, 0)
@@ -70,8 +72,8 @@ def path_batch(
 ):  # fmt: skip
     """Make one walk per seed, walk b from state rows[b]; `work` are numbers of steps left of `max_steps`, per state.
 
-    Where there is room in the arrays of ends, the states in which the goal was met are recorded; in `tilt_bins`, how
-    often a walk fell into the bins of its tilts (`rng.py`).
+    Where there is room in the arrays of ends, the states in which walks ended are recorded, clocks only where the goal
+    was met; in `tilt_bins`, how often a walk fell into the bins of its tilts (`rng.py`).
     """
     for b in range(len(seeds)):
         row = rows[b]
@@ -91,7 +93,8 @@ def path_batch(
         if b < len(tilt_bins):
             for i in range(tilt_bins.shape[1]):
                 tilt_bins[b, i] = R[len(R) - tilt_bins.shape[1] + i]
-        if outcome != MET or len(ends_locations) == 0:
+        if outcome == FAILED or len(ends_locations) == 0:
             continue
-        advance(T, F, S, X, R, moment)
+        if outcome == MET:
+            advance(T, F, S, X, R, moment)
         write_state(T, S, X, moment, ends_locations, ends_integers, ends_reals, b)

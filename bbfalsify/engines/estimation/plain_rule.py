@@ -92,7 +92,8 @@ class PlainRule:
     def estimate(self, counts: Counts) -> Estimate:
         found = self._sequence.estimate(counts)
         if self.method == "sprt":
-            return replace(found, method=f"sequential test ± {self.settings.indifference:g}, {found.method}")
+            width = 0.0 if self.bound is None else self._test(self.bound)[0].indifference
+            return replace(found, method=f"sequential test ± {width:g}, {found.method}")
         if self.method not in FIXED or not counts.trials:
             return found
         (limits, name), confidence = FIXED[self.method], self.settings.confidence
@@ -103,9 +104,18 @@ class PlainRule:
 
     def _tested(self, bound: Bound, counts: Counts) -> bool | None:
         """The decision of Wald's test, if runs without a verdict change nothing about it."""
-        below = bound.low > 0 and bound.low != -math.inf
-        threshold = bound.low if below else bound.high
-        test = SequentialTest(threshold, self.settings.indifference, 1 - self.settings.confidence)
+        test, below = self._test(bound)
         decisions = {test.decision(hits, counts.trials) for hits in (counts.hits, counts.hits + counts.failed)}
         [decision, *others] = decisions
         return None if others or decision is None else decision == below
+
+    def _test(self, bound: Bound) -> tuple[SequentialTest, bool]:
+        """Wald's test of a bound, and whether that is a lower one.
+
+        The region of indifference ends half way to 0 and 1: of a bound of 0.001, ± 0.01 would decide nothing.
+        """
+        below = bound.low > 0 and bound.low != -math.inf
+        threshold = bound.low if below else bound.high
+        near = min(threshold, 1 - threshold) / 2
+        indifference = min(self.settings.indifference, near) if near > 0 else self.settings.indifference
+        return SequentialTest(threshold, indifference, 1 - self.settings.confidence), below

@@ -7,9 +7,11 @@ from typing import Any
 
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask, AskUses
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.answered import Answered
+from bbfalsify.engines.estimation.common_events import plainly_if_common
 from bbfalsify.engines.estimation.importance import MOST_RUNS, RELATIVE, fitting, importance_sampling
 from bbfalsify.engines.estimation.settings import OF_WORDS, EstimateSettings
 from bbfalsify.engines.estimation.splitting import PassPlan
@@ -45,6 +47,8 @@ def answer_use(
             found, warnings = splitting.estimate(), splitting.warnings()
             times = {"uses": round(uses.duration, 6), "simulated": round(uses.simulated, 6)}
             evidence = {"distinct_roots": splitting.passes.roots, "simulated_time": times}
+        elif settings.method == "words" and (plain := _plainly(uses, settings, seeds, go_on)) is not None:
+            (found, warnings), evidence = plain, {}
         elif settings.method in OF_WORDS:
             words = Words(uses, seeds, settings.confidence, settings.relative or RELATIVE, fitting(settings),
                           allowance.most, go_on, settings.method)  # fmt: skip
@@ -58,6 +62,13 @@ def answer_use(
         found, evidence = uses.plainly(settings.confidence), {}
         warnings = [f"stopped while preparing ({spent.reason.value}): only its first, plain uses are counted"]
     return Answered(found, None, False, allowance.used, found.method, warnings, evidence=evidence)
+
+
+def _plainly(
+    uses: JudgedUses, settings: EstimateSettings, seeds: SeedTree, go_on: Callable[[], bool]
+) -> tuple[Estimate, list[str]] | None:
+    relative, most = settings.relative or RELATIVE, settings.runs or MOST_RUNS
+    return plainly_if_common(uses, most, relative, settings.confidence, seeds.child("plain"), go_on)
 
 
 def check_method(usage: Usage, method: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bbfalsify.chains import answer_csl, explore_chain, lump
+from bbfalsify.chains.too_large import more_states_than
 from bbfalsify.chains.uniformisation import poisson_weights
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import Network, NetworkBuilder
@@ -177,3 +178,23 @@ def test_poisson_weights(rate: float):
     exact = poisson.pmf(np.arange(left, left + len(weights)), rate)
     assert np.abs(weights - exact).max() <= 1e-8 * exact.max()  # the error of scipy's at a million
     assert poisson.cdf(left - 1, rate) + poisson.sf(left + len(weights) - 1, rate) <= 2e-14
+
+
+def components(count: int) -> Network:
+    b = NetworkBuilder("components")
+    for number in range(count):
+        a = b.automaton(f"C{number}")
+        a.location("Up", exponential_rate=0.001)
+        a.location("Down", exponential_rate=1.0)
+        a.edge("Up", "Down", action=f"fail{number}")
+        a.edge("Down", "Up", action=f"repair{number}")
+        b.instance(f"C{number}")
+    return b.build()
+
+
+def test_walks_see_that_there_are_too_many_states():
+    """2^24 states are more than 10,000; 2^12 are not.  False alarm below 1e-6 by construction."""
+    assert more_states_than(components(24), 10_000)
+    assert not more_states_than(components(12), 10_000)
+    with pytest.raises(UserError, match=r"more than 400,000 states, the most that are allowed \(3,.* random walks"):
+        explore_chain(components(24), most_states=400_000)

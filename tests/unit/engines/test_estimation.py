@@ -168,3 +168,9 @@ def test_relative_precision():
     found = ask(timed(), "Pr[<=1](<> A.Done)", precision="relative 0.05").estimate
     assert found is not None and (found.high - found.low) / 2 <= 0.05 * found.value
     assert math.isclose(EstimateSettings(precision="relative 0.05").relative or 0, 0.05)
+
+
+@pytest.mark.parametrize(("query", "value"), [("Pr[<=2](<> false)", 0.0), ("Pr[<=2]([] true)", 1.0)])
+def test_a_goal_that_is_never_met_is_not_met(query: str, value: float):
+    found = ask(network("queue", 3), query, method="sequence", runs=200).estimate
+    assert found is not None and found.value == value and found.low <= value <= found.high

@@ -10,10 +10,12 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.engine import Progress, run
 from bbfalsify.engines.falsification.finding import Finding
+from bbfalsify.engines.falsification.guides.cross_entropy import CrossEntropy
 from bbfalsify.engines.falsification.search.cylinders import Cylinders
 from bbfalsify.engines.falsification.search.neighbours import neighbours, other_endings
 from bbfalsify.engines.falsification.search.word_pool import MOST_RUNS, Pool, Word
 from bbfalsify.engines.falsification.settings import Options
+from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge
 from tests import heater
@@ -258,6 +260,28 @@ def test_outlier_guiding_and_other_estimators_work_together_with_it():
     # The second user never acts within the horizon, so nothing changes but the estimator that a race needs.
     found = search(usage=usage_of(TWO_USERS), estimator="splitting", counterexamples=2, simulations=800)
     assert keys(found)[0] == BY_MASS[0]
+
+
+def test_a_guide_learns_of_accelerated_and_plain_walks_too(monkeypatch):
+    """It was told its own proposals only: most simulations of a round taught it nothing."""
+    told, tell = [], CrossEntropy.tell
+
+    def recording(self, sequences, scores):
+        told.append((list(sequences), scores))
+        tell(self, sequences, scores)
+
+    monkeypatch.setattr(CrossEntropy, "tell", recording)
+    usage = usage_of()
+    found = search(usage=usage, guide="cross_entropy", counterexamples=2, simulations=400)
+    own = sum(len(sequences) for sequences, _ in told if len(sequences) == 1)
+    others = [rows for rows in told if len(rows[0]) > 1]
+    heard = [pair for sequences, scores in others for pair in zip(sequences, scores, strict=True)]
+    assert own and len(heard) > own and own + len(heard) <= found.iterations
+    space = ProfileSpace(usage)
+    for sequence, [score] in heard[:30]:
+        played = space.repeated(sequence)
+        [answer] = Box()([Query("again", usage.stimulus(played.walk))])
+        assert (score < 0) == bool(answer.violated)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from bbfalsify.chains import answer_csl, explore_chain
@@ -16,7 +17,8 @@ from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import SimulationStatus, StopReason
 from bbfalsify.engines.estimation.answered import Answered
 from bbfalsify.engines.estimation.answering import Answering
-from bbfalsify.engines.estimation.importance import ImportanceSampling
+from bbfalsify.engines.estimation.importance import BATCHES, ImportanceSampling, Weighted
+from bbfalsify.engines.estimation.plain_rule import PlainRule
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.estimation.splitting import PassPlan
@@ -30,8 +32,10 @@ from bbfalsify.examples.chains import chain_file
 from bbfalsify.examples.heater.system import heater
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.logic.csl import Bound
 from bbfalsify.modelling import load_network, parse_network
 from bbfalsify.running.judge import RequirementsJudge
+from bbfalsify.stats.sequential import Counts
 from tests.heater import EXACT, profile
 
 USAGE = Usage(profile(), compile_network(profile().network), 20.0, 0.5)
@@ -198,7 +202,7 @@ def rare_limit(margin: float) -> tuple[str, float]:
 
 
 WORD = ("on", "on", "on", "on", "on")
-RUNS = {0.1: 20_000, 0.001: 100_000}
+RUNS = {0.1: 26_000, 0.001: 100_000}
 
 
 @pytest.mark.parametrize("margin", [0.1, pytest.param(0.001, marks=pytest.mark.slow)])
@@ -258,10 +262,13 @@ def test_a_budget_that_ends_early_leaves_what_plain_uses_say():
             raise BudgetSpent(StopReason.BUDGET_TIME)
         return asking("always[0:20](T <= 75)")(queries)
 
-    for method in ("words", "splitting", "importance"):
+    made = {"words": 1100, "splitting": 1000, "importance": 1000}
+    for method in made:
         chosen = EstimateSettings(horizon=20.0, method=method, particles=1000)
         found = answer_use(briefly, USAGE, 0, chosen, SeedTree(1), lambda: True)
-        assert found.estimate is not None and found.runs == 1000
+        assert found.estimate is not None and found.runs == found.estimate.samples == (
+            1100 if method == "words" else 1000
+        )
         assert 0 < found.estimate.low < sum(EXACT.values()) < found.estimate.high < 0.02
         assert any("plain uses" in warning for warning in found.warnings)
 
@@ -284,3 +291,24 @@ def test_a_violation_that_is_impossible_has_an_upper_bound():
 def test_refusals_for_systems(settings: dict, says: str):
     with pytest.raises(UserError, match=says):
         EstimateSettings(horizon=20.0, **settings)
+
+
+def test_a_common_violation_is_not_summed_over_words():
+    """About 0.26: plain uses reach ± 20 % at once, where a sum over words takes passes for each of dozens of them."""
+    found = loop(stl="always[0:20](T <= 50)", method="words", particles=100, precision="relative 0.2")
+    assert found.estimate is not None and found.estimate.method == "confidence sequence" and found.runs < 5000
+    assert any("common" in warning for warning in found.warnings) and "words" not in found.evidence
+
+
+def test_batches_that_agree_are_no_narrower_than_their_weights():
+    """20 equal batches of 10 hits, each of weight 1 among 20 runs: 200 hits of 400 leave ± 10 %, not nothing."""
+    found = Weighted(np.full(BATCHES, 10.0), 20, [np.ones(10)] * BATCHES)
+    low, high = found.interval(0.95)
+    assert 0.4 < low < 0.46 and 0.55 < high < 0.6
+
+
+def test_a_region_of_indifference_does_not_swallow_the_bound():
+    """No hit in 300 runs does not decide P <= 0.001: 0.005 would meet none in 22 % of such samples."""
+    rule = PlainRule(EstimateSettings(method="sprt"), Bound(high=0.001))
+    assert rule.verdict(Counts(0, 300)) is None and "± 0.0005" in rule.estimate(Counts(0, 300)).method
+    assert rule.verdict(Counts(0, 10_000)) is True

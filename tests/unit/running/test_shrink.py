@@ -54,7 +54,7 @@ def test_a_core_on_the_list_is_named_and_not_estimated_again(tmp_path):
     searching = result.iterations + 4 * 3  # and their confirmations
     shrinking += 2 * 3  # and those of the cores of the two longer ones
     avoiding = result.simulations - (searching + again + 4 * 200 + ordering + shrinking + naming)
-    assert searching == 220
+    assert 220 * 5 // 6 <= searching and searching + again <= 220  # second judgements are within the budget
     # It ends early when a way to avoid each mode is found.  Rare patterns get a use of each of ten passes, however few
     # are wanted: a pass without any would count as one without violations.
     assert 0 < avoiding <= 0.02 * 4 * 200 + 2 * 10

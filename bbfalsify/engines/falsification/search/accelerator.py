@@ -42,6 +42,8 @@ class Accelerator:
     search: Search
     plan: WalkPlan
     seeds: SeedTree
+    shortfalls: bool = False
+    """Answers are to say what a run lacks for a violation, because a guide learns from it."""
     made: int = 0
     """Walks so far."""
     _words: np.ndarray = field(init=False)
@@ -89,7 +91,9 @@ class Accelerator:
             stimuli = {i: self.usage.stimulus(walk, stop=until) for i, walk in walks.items()}
             outliers = self.plan.guiding and turn is turns[0]
             names = {i: query_name(iterations[i]) for i in walks}
-            answers = self.ask([Query(names[i], stimuli[i], outliers=outliers) for i in walks])
+            answers = self.ask(
+                [Query(names[i], stimuli[i], outliers=outliers, shortfalls=self.shortfalls) for i in walks]
+            )
             for i, answer in zip(walks, answers, strict=True):
                 run = Run(iterations[i], walks[i], stimuli[i], answer)
                 preferences[i + 1] = promising_actions(self.usage.model, run.walk, run.answer.judgements)

@@ -5,6 +5,7 @@
     answers   = ask(runs)                   the system, judged
     guide.tell(choices really made, scores)
 
+Where others make runs beside the guide, accelerated and plain walks, it learns of them as well (`hear`).
 The seed and the answers determine everything, so a run is resumed by its recorded answers, and the number of workers
 changes nothing.
 """
@@ -64,6 +65,17 @@ class GuidedRuns:
     guide: Guide
     seeds: SeedTree
     score: Score = field(default_factory=Scores)
+
+    def hear(self, runs: Sequence[Run]) -> None:
+        """Tell the guide runs that others made, with the choices that their walks are made of.
+
+        Left out are walks of probability zero, and those whose choices cannot be told from them.
+        """
+        played = [(run, self.space.played(run.walk)) for run in runs]
+        told = [(run, own.choices) for run, own in played if own is not None]
+        if told:
+            scores = self.score([run.answer for run, _ in told], len(self.search.known))
+            self.guide.tell([choices for _, choices in told], scores)
 
     def whole(self, run: Run) -> Run:
         return run  # proposals are executed to the end

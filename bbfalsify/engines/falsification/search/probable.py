@@ -104,7 +104,8 @@ class ProbableSearch:
         for finding in self._before:
             search.plain.know(finding.requirement, finding.actions)
         self.pools = [Pool(self.plan.wanted) for _ in range(requirements)]
-        self._accelerator = Accelerator(self.ask, self.usage, search, self.plan, self.seeds)
+        learning = self.guided is not None
+        self._accelerator = Accelerator(self.ask, self.usage, search, self.plan, self.seeds, shortfalls=learning)
         self._cylinders = Cylinders(self.usage.model, self.seeds.child("cylinder"))
         self._plain_seeds = self.seeds.child("plain").rng()
         for pool in self.pools:
@@ -146,8 +147,11 @@ class ProbableSearch:
         accelerated = self.plan.batch - plain
         if filling and self._rounds:
             accelerated //= 2  # words to go on from are there: runs along them fill the list sooner
+        runs = []
         for run in self._accelerator.runs(self._room(accelerated), range(len(self.pools))):
             self._read(run)
+            runs.append(run)
+        self._tell(runs)
         sources = {"plain": self._plain(plain), "guided": self._guided(), "along": self._along_words()}
         if self.search.iterations == before:  # what is left does not suffice to find and confirm another one
             self.search.stopped = StopReason.BUDGET_SIMULATIONS
@@ -209,11 +213,18 @@ class ProbableSearch:
         walks = self.usage.stochastic_walks(words)
         made = self.usage.values.seeded(dict(moving(self.usage, self.search, walks)), words)
         reached = {iterations[i]: walk for i, walk in made.items()}
-        for run in self._execute(reached, stop=False):
+        runs = list(self._execute(reached, stop=False))
+        for run in runs:
             self._read(run, plain=True)
+        self._tell(runs)
         for _ in range(len(iterations) - len(reached)):
             self.search.plain.count((), judged=False)
         return iterations
+
+    def _tell(self, runs: Sequence[Run]) -> None:
+        """Tell the guide whole runs that it did not propose."""
+        if self.guided is not None:
+            self.guided.hear([run for run in runs if run.stimulus.duration >= self.usage.duration])
 
     def _guided(self) -> range:
         """Execute proposals of the guide, as many at a time as it learns from."""
@@ -231,7 +242,8 @@ class ProbableSearch:
     def _execute(self, walks: dict[int, Walk], *, stop: bool) -> Iterator[Run]:
         """Execute walks, each under its number; only up to its last action with `stop`."""
         stimuli = [self.usage.stimulus(w, stop=float(w.times[-1]) if stop else None) for w in walks.values()]
-        answers = self.ask([Query(query_name(i), s) for i, s in zip(walks, stimuli, strict=True)])
+        learning = self.guided is not None
+        answers = self.ask([Query(query_name(i), s, shortfalls=learning) for i, s in zip(walks, stimuli, strict=True)])
         for (iteration, walk), stimulus, answer in zip(walks.items(), stimuli, answers, strict=True):
             run, most = Run(iteration, walk, stimulus, answer), self.plan.spare(self.search)
             cut = shortest_failing(self.search.counting(self.ask), self.usage, run, most=most)

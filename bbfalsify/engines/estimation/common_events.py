@@ -1,0 +1,53 @@
+"""Plain simulation in place of a sum over words, where the violation turns out to be common.
+
+A sum over words takes passes for each word, and a common violation has dozens of words; a share of plain uses then says
+the same for a fraction of the cost.  A first look decides.  The confidence sequence is valid whatever made us stop, so
+the uses of the look count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.estimation.tilted_uses import TiltedUses
+from bbfalsify.engines.estimation.uses import JudgedUses
+from bbfalsify.stats.sequential import Counts, StoppingRule
+
+LOOK, COMMON = 100, 10
+"""Uses of the first look, and violations among them that make plain simulation cheaper than a sum over words."""
+_BATCH = 1000
+
+
+def plainly_if_common(
+    uses: JudgedUses, most: int, relative: float, confidence: float, seeds: SeedTree, go_on: Callable[[], bool]
+) -> tuple[Estimate, list[str]] | None:
+    """The estimate by plain uses with what is to be said about it; None where the violation is not common."""
+    if most < 10 * LOOK:
+        return None
+    source, rule, counts, size = TiltedUses(uses), StoppingRule("sequence", None, relative, confidence), Counts(), LOOK
+    while size > 0 and go_on():
+        try:
+            made = source.draw(source.own(), size, seeds.child(counts.trials))
+        except BudgetSpent:
+            break
+        uses.count_plain(made.met)
+        hits = counts.hits + int(made.met.sum())
+        counts = Counts(hits, counts.trials + size, counts.failed + made.unknown)
+        if counts.hits < COMMON:
+            return None
+        if rule.reached(counts):
+            return rule.estimate(counts), [_said(counts)]
+        size = min(_BATCH, most - counts.trials)
+    if not counts.hits:
+        return None
+    return rule.estimate(counts), [
+        _said(counts),
+        f"stopped after {counts.trials} uses, before the precision was reached",
+    ]
+
+
+def _said(counts: Counts) -> str:
+    return f"the violation is common ({counts.hits} of {counts.trials} plain uses), so words are not summed"
