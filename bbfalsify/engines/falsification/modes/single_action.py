@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.engines.falsification.modes.conditions import clean, outward, plainest, step_of
-from bbfalsify.engines.falsification.modes.pattern import Condition, Feature, Free, Gap, Level, Pattern
+from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern
 from bbfalsify.engines.falsification.modes.use import Use
 
 MOST_CONDITIONS = 3
@@ -50,7 +50,7 @@ def around(action: str, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     return Pattern((action,), tuple(_conditions(table.features, limits)))
 
 
-def _conditions(features: Sequence[Feature], limits: Limits) -> Iterator[Condition]:
+def _conditions(features: Sequence[Gap | Level | Free], limits: Limits) -> Iterator[Condition]:
     for number in dict.fromkeys(number for number, _ in limits):
         low, high = limits.get((number, 1), -np.inf), limits.get((number, 0), np.inf)
         yield Condition(features[number], low=low, high=high)
@@ -60,7 +60,7 @@ def _conditions(features: Sequence[Feature], limits: Limits) -> Iterator[Conditi
 class _Table:
     """The places of an action in all uses, with the values of its features."""
 
-    features: Sequence[Feature]
+    features: Sequence[Gap | Level | Free]
     values: np.ndarray
     """[places, features]"""
     use: np.ndarray
@@ -76,7 +76,7 @@ class _Table:
     def of(action: str, bad: Sequence[Use], good: Sequence[Use]) -> _Table:
         absent = {other for use in (*bad, *good) for other in use.standing} - {action}
         names = next((list(use.values) for use in bad), [])
-        features: list[Feature] = [Gap(0), *(Level(name, 0) for name in names)]
+        features: list[Gap | Level | Free] = [Gap(0), *(Level(name, 0) for name in names)]
         features += [Free(other, 0) for other in sorted(absent)]
         rows, numbers = [], []
         for number, use in enumerate((*bad, *good)):
