@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bbfalsify.kernel.numba_types import compiled
 from bbfalsify.zones.broadcasts import fire_broadcast
-from bbfalsify.zones.constraints import constrain_by_case, data_holds, load_row
+from bbfalsify.zones.constraints import constrain_by_case, constrain_by_list, data_holds, list_invariants, load_row
 from bbfalsify.zones.dbm import copied
 from bbfalsify.zones.zone_firing import fire_cell
 from bbfalsify.zones.zone_layout import *
@@ -54,6 +54,21 @@ def fire_pair(T, F, S, X, R, Z, D, W, found, count, e, r, detailed):
 
 
 @compiled
+def restore_invariants(T, F, S, X, R, Z, D, W, found):
+    """Intersect M_STATE and the first record with the invariants, beyond which widening may have gone: 0 or a problem.
+
+    What is cut off is no state of the model, and would seem to be deadlocked, or to wait for a guard that never holds.
+    """
+    n = int(Z[Z_CLOCKS])
+    end = list_invariants(T, F, S, X, R, Z, W)
+    if end > 0:
+        constrain_by_list(D, M_STATE * n * n, n, W, Z[Z_ATOMS], end)
+        for k in range(n * n):
+            found[Z[Z_WIDTH] + k] = D[M_STATE * n * n + k]
+    return min(end, 0)
+
+
+@compiled
 def list_successors(T, F, S, X, R, Z, D, W, found, detailed):
     """List the symbolic successors of the state in the first record; return their number, or a problem.
 
@@ -66,6 +81,10 @@ def list_successors(T, F, S, X, R, Z, D, W, found, detailed):
     load_row(T, S, X, Z, found, 0)
     for k in range(n * n):
         D[M_STATE * n * n + k] = found[Z[Z_WIDTH] + k]
+    if Z[Z_DEADLOCKS] and Z[Z_EXTRAPOLATION] == LOWER_UPPER:
+        problem = restore_invariants(T, F, S, X, R, Z, D, W, found)
+        if problem < 0:
+            return problem
     committed = S[S_COMMITTED] > 0
     count = 0
     for p in range(T[H_PROCESSES]):

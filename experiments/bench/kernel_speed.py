@@ -7,7 +7,8 @@ the same run: compare ratios between machines, not the figures.  Compilation is 
 
 "reach" rows are walks of `bbfalsify reach` (RET) that look for a target they never meet: Fischer with indexed guards,
 the same with guards the kernel must interpret, a model with channels and functions, and one with stopwatches.
-"compiled" rows are the same walks when the model's own code is compiled, as it is after two seconds of a search.
+"compiled" rows are the same walks when the model's own code is compiled, as it is after two seconds of a search.  The
+rows of the loop count turns of a loop in an update instead of transitions.
 """
 
 from __future__ import annotations
@@ -69,6 +70,19 @@ def calibration(rounds: int) -> int:
 GENERAL_FISCHER = FISCHER.replace('"id == 0"', '"id + pid == pid"').replace(
     "x > K && id == pid", "x - K > 0 && id - pid == 0"
 )
+LOOP_TURNS = 500
+LOOP = f"""
+format_version: 1
+name: loop
+declarations: |
+  int n;
+  void work() {{ int s = n; for (i : int[0,{LOOP_TURNS - 1}]) {{ if (s % 2 == 0) s = s / 2 + i; else s = s + 3; }} n = s % 100; }}
+automata:
+  P:
+    initial: A
+    locations: {{A: {{}}}}
+    edges: [{{from: A, to: A, action: turn, update: "work()"}}]
+"""  # noqa: E501  (code of the model)
 SIZES = (10, 25, 50)
 
 
@@ -88,7 +102,15 @@ def reach_jobs() -> dict[str, Callable[[], int]]:
             jobs[label] = partial(steps_of, TargetSearch(target, Heuristic.RET))
             if "Fischer" not in name:
                 jobs[label.replace("reach", "compiled")] = partial(steps_of, compiled_search(target))
+    network = parse_network(LOOP)
+    target = Target(compile_network(network), parse_query("E<> false", network).alive)
+    jobs["reach: turns of a loop in an update"] = partial(turns_of, TargetSearch(target, Heuristic.RET))
+    jobs["compiled: turns of a loop in an update"] = partial(turns_of, compiled_search(target))
     return jobs
+
+
+def turns_of(search: TargetSearch) -> int:
+    return LOOP_TURNS * search.walks(np.arange(4, dtype=np.uint64), np.array([0, 3, 7, 10]), 500).steps
 
 
 def compiled_search(target: Target) -> TargetSearch:

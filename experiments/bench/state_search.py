@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.engines.searching import state_search as search
+from bbfalsify.engines.searching import search
 from bbfalsify.engines.searching.untimed_system import UntimedSystem
 from bbfalsify.examples.models import named_model
 from bbfalsify.examples.models.audio import audio_video

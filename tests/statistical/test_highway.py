@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from bbfalsify.engines.searching import state_search as search
+from bbfalsify.engines.searching import search
 from bbfalsify.engines.searching.bookkeeping import Search
 from bbfalsify.engines.searching.highway import approximately, exactly, highway_simulation
 from bbfalsify.engines.searching.random_search import random_simulation

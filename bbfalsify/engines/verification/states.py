@@ -4,8 +4,10 @@
         a state meets the target    find the moments of its path; the exact interpreter checks every step
         all states are explored     no state of the model meets the target: a proof
 
-Zones are widened to what the model cannot tell apart, so the graph is finite.  About deadlocks a coarser widening is
-used: only states from which the same can happen are put together.
+Zones are widened to what the model cannot tell apart, so the graph is finite.  Widening only adds states, so that a
+graph without a target proves that there is none.  A widened zone may have a deadlock that the model has not: where the
+exact interpreter does not confirm one, the exploration starts again with a finer widening, which puts only states
+together from which the same can happen.
 """
 
 from __future__ import annotations
@@ -49,19 +51,22 @@ class StateVerification:
         self._met: Answer | None = None
         """What the path to the first target gave."""
         self._full = Effort()
-        """Figures of the exploration that used up the memory."""
+        """Figures of the explorations before: one that used up the memory, or was not fine enough."""
+        self._order = order
         question = question_about(query, timed=order is Order.EARLIEST)
         if question.deadlocks and question.timed:
             raise UserError(
                 f"query '{query.text}': the fastest trace to a deadlock cannot be found; take the shortest."
             )
-        self.tables = zone_tables(network, question)
+        self._finer = question if question.bisimilar else None
+        """The question with the finer widening, where the exploration began with the coarser one."""
+        self.tables = zone_tables(network, replace(question, bisimilar=False))
         check_memory(self.tables, most_bytes)
         self.explorer = Explorer(self.tables, order=order, most_bytes=most_bytes, seed=seed)
 
     @property
     def effort(self) -> Effort:
-        return Effort.of(self.explorer) if self._bits is None else self._full + Effort.of_bits(self._bits)
+        return self._full + (Effort.of(self.explorer) if self._bits is None else Effort.of_bits(self._bits))
 
     def run(self, go_on: GoOn) -> Answer:
         if self._met is not None:  # what an exploration leaves out after a target proves nothing
@@ -69,13 +74,17 @@ class StateVerification:
         try:
             if self._bits is not None:
                 return self._with_bits_only(self._bits, go_on)
-            explored = self.explorer.run(lambda explorer: go_on(Effort.of(explorer)))
+            explored = self.explorer.run(lambda explorer: go_on(self._full + Effort.of(explorer)))
             if explored.path is not None:
                 why = None if explored.outcome is Outcome.MET else self._stopped(explored.outcome)
                 answer = self._confirmed(explored.path, why)
+                if answer.verdict == UNDECIDED and self._finer is not None:
+                    return self._again(self._finer).run(go_on)
                 self._met = answer if explored.outcome is Outcome.MET else None
                 return answer
         except ZoneProblem as problem:
+            if self._finer is not None:
+                return self._again(self._finer).run(go_on)
             return Answer(UNDECIDED, self.effort, str(problem))
         if explored.outcome is Outcome.ALL:
             if self.explorer.count == 0:
@@ -83,11 +92,21 @@ class StateVerification:
             verdict = HOLDS if self.query.universal else VIOLATED
             return Answer(verdict, self.effort, stopwatch=self.tables.stopwatch)
         if explored.outcome is Outcome.MEMORY and self._with_bits:
-            self._full = self.effort
+            if self._finer is not None:
+                self._again(self._finer)
+            else:
+                self._full = self.effort
             self.explorer = Explorer(self.tables)  # its states give way to the bits
             self._bits = BitSearch(self.tables, most_bytes=self._most_bytes, seed=self._seed)
             return self.run(go_on)
         return Answer(UNDECIDED, self.effort, self._stopped(explored.outcome))
+
+    def _again(self, question: Question) -> StateVerification:
+        """Begin from the start with the finer widening."""
+        self._full, self._finer = self.effort, None
+        self.tables = zone_tables(self.network, question)
+        self.explorer = Explorer(self.tables, order=self._order, most_bytes=self._most_bytes, seed=self._seed)
+        return self
 
     def _with_bits_only(self, bits: BitSearch, go_on: GoOn) -> Answer:
         """The answer of a search that keeps bits of states: a trace, or nothing."""

@@ -29,6 +29,16 @@ from bbfalsify.modelling.reference.state import AnyState, EdgeName, Move, Transi
 from bbfalsify.modelling.reference.step_replay import TOLERANCE, NotAllowed, Replayer
 
 
+class _Floats:
+    """Value of a real, time of that value and rate, also as floats; most of them are the same in the next state."""
+
+    __slots__ = ("at", "rate", "since", "value")
+
+    def __init__(self, value: Fraction, since: Fraction, rate: Fraction) -> None:
+        self.value, self.since, self.rate = value, since, rate
+        self.at = float(value), float(since), float(rate)
+
+
 class LongReplay(KeptRun):
     """A run up to some step.
 
@@ -37,8 +47,8 @@ class LongReplay(KeptRun):
 
     def __init__(self, replayer: Replayer) -> None:
         super().__init__(replayer)
-        self._floats: Sequence[tuple[Fraction, float]] = ()
-        """The values of `here`, also as floats, for pictures."""
+        self._floats: list[_Floats] = []
+        """The reals of `here` as floats, for pictures."""
         self._known_effects: dict[Move, tuple[bool, tuple[int, ...]]] = {}
         """Whether a move may read reals, and the integers it may write."""
 
@@ -60,10 +70,17 @@ class LongReplay(KeptRun):
             )  # fmt: skip
             return lambda delay: tuple(map(float, flow.concrete(delay)))
         now = float(here.time)
-        known = self._floats if len(self._floats) == len(here.values) else [(v, float(v)) for v in here.values]
-        self._floats = [pair if pair[0] is v else (v, float(v)) for pair, v in zip(known, here.values, strict=True)]
-        values = [number for _, number in self._floats]
-        moving = [(i, float(r), now - float(here.since[i])) for i, r in enumerate(here.rates) if r]
+        exact = zip(here.values, here.since, here.rates, strict=True)
+        if len(self._floats) != len(here.values):
+            self._floats = [_Floats(*parts) for parts in exact]
+        else:
+            self._floats = [
+                known if known.value is value and known.since is since and known.rate is rate
+                else _Floats(value, since, rate)
+                for known, (value, since, rate) in zip(self._floats, exact, strict=True)
+            ]  # fmt: skip
+        values = [known.at[0] for known in self._floats]
+        moving = [(i, known.at[2], now - known.at[1]) for i, known in enumerate(self._floats) if known.at[2]]
 
         def later(delay: Fraction) -> tuple[float, ...]:
             passed, reals = float(delay), list(values)

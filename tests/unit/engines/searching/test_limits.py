@@ -3,8 +3,7 @@
 import pytest
 
 from bbfalsify import UserError
-from bbfalsify.engines.searching import explicit
-from bbfalsify.engines.searching import state_search as search
+from bbfalsify.engines.searching import explicit, search
 from bbfalsify.engines.searching.bit_states import BitStates
 from bbfalsify.engines.searching.bookkeeping import Rounds
 

@@ -6,7 +6,7 @@ import pytest
 import bbfalsify
 from bbfalsify import UserError, check
 from bbfalsify.automata import parse_dot
-from bbfalsify.engines.searching import state_search as search
+from bbfalsify.engines.searching import search
 from bbfalsify.engines.searching.machine_product import MachineProduct
 from bbfalsify.logic.ltl import find_violation, first_bad_prefix, ltl
 from tests.support.machines import random_machine

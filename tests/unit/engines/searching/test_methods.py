@@ -5,8 +5,7 @@ from random import Random
 
 import pytest
 
-from bbfalsify.engines.searching import explicit
-from bbfalsify.engines.searching import state_search as search
+from bbfalsify.engines.searching import explicit, search
 from bbfalsify.engines.searching.deep_random_search import Fringe
 from bbfalsify.engines.searching.random_search import without_loops
 from tests.support.highway_law import Table

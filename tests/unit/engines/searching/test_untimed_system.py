@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from bbfalsify import NetworkBuilder, UserError
-from bbfalsify.engines.searching import state_search as search
+from bbfalsify.engines.searching import search
 from bbfalsify.engines.searching.untimed_system import UntimedSystem
 from bbfalsify.examples.models import named_model
 from bbfalsify.modelling import Network
