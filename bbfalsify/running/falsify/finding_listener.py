@@ -71,9 +71,9 @@ class Scribe:
     def judging_again(self, simulations: int) -> None:
         self.driver.recorder.record(events.StageStarted("judging again", simulations))
 
-    def judged_again(self, again: Again, *, refined: bool) -> None:
+    def judged_again(self, again: Again, *, refined: bool, over: bool = True) -> None:
         self.driver.recorder.record(events.JudgedAgain(self.sampling_check(again).as_json(), refined))
-        if refined:
+        if refined or not over:
             self.driver.recorder.record(events.StageStarted("searching", self.options.simulations))
 
     def sampling_check(self, again: Again) -> SamplingCheck:
