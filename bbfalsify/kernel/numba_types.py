@@ -26,11 +26,11 @@ _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64,
 _REAL_NAMES = (
     "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
     "ode_step", "chosen", "share", "won", "expected", "wanted", "whole", "share_lower", "share_uniform",
-    "moment_number", "choice_number", "absent", "rest",
+    "moment_number", "choice_number", "absent", "rest", "before", "after", "middle", "mass",
 )  # fmt: skip
 _TRUTH_NAMES = (
     "first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines", "sleeping",
-    "lazily",
+    "lazily", "is_open", "holds",
 )  # fmt: skip
 _ARGUMENT_TYPES = {
     **dict.fromkeys(_REAL_NAMES, _F8),
