@@ -165,7 +165,7 @@ def urgent_moment(T, S, X, count):
 
 @inlined
 def contender(T, F, S, X, R, p, deadline, strict):
-    """What process p brings to a race: (windows in the buffer, bound, rate, urgent moment); no windows: nothing."""
+    """Prepare process p for a race: (windows in the buffer, bound, rate, urgent moment); 0 windows: it has no part."""
     count = component_windows(T, F, S, X, R, p, deadline, strict)
     if count == 0:
         return 0, math.inf, 0.0, math.inf

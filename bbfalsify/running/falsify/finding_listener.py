@@ -178,8 +178,8 @@ def content_of(finding: Finding, requirement: Requirement, task: Task, seed: See
         probability=finding.probability(task.options.confidence),
         estimates={} if estimate is None else {"cylinder": estimate.cylinder, **estimate.columns},
         profile=task.profile.file,
-        time_limit_s=task.execution.time_limit,
-        memory_limit_mb=task.execution.memory_limit,
+        time_limit_s=task.terms.execution.time_limit,
+        memory_limit_mb=task.terms.execution.memory_limit,
         values=drawn_values(finding, task, finding.stimulus.duration),
         choices=ChoiceRecord.of(choices_of(finding, task.space)),
     )
