@@ -100,7 +100,7 @@ def test_a_refined_run_is_the_same_for_any_number_of_workers_and_when_it_is_cont
 
 @pytest.mark.parametrize("search", ["first", "probable"])
 def test_most_of_the_budget_is_left_for_the_period_that_is_needed(search):
-    """Without an early judgement 8 or 9 were found, and one or two were judged again at the period they were found at."""
+    """Without an early judgement 8 or 9 were found, and one or two of these judged again at their own period."""
     options = replace(SMALL, search=search, counterexamples=10, passes=0)
     result = run(spike, ALWAYS_COOL, options=options)
     [early, last] = result.sampling.checks
