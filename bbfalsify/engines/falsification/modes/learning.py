@@ -260,8 +260,8 @@ def _thinned(uses: Sequence[Use], most: int) -> list[Use]:
 def simplify(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     """Leave out actions without a condition if further uses, which match only without them, violate about as often.
 
-    Of a long core whole pieces are left out first, each half as long as those before.  Where only a few further uses are
-    known an action is left out last: without a rare one before it, more uses tell whether it matters.
+    Of a long core whole pieces are left out first, each half as long as those before.  An action of which few further
+    uses tell is left out last: without a rare one before it, more of them tell whether it matters.
     """
     return _simplified(_simplified(pattern, bad, good, few=False), bad, good, few=True)
 
