@@ -139,11 +139,11 @@ def write_counterexamples(
             _status(violation),
             violation.reproduced,
             violation.tries,
-            SeedRecord(task.seed, "word"),
+            SeedRecord(task.terms.seed, "word"),
             task.record,
             versions(),
             probabilities.get(number),
-            task.execution.time_limit,
+            task.terms.execution.time_limit,
         ).write(path)
         files[number] = str(path)
     return files
@@ -160,7 +160,7 @@ def notes_on_check(
 ) -> list[str]:
     """Notes that a reader needs; `reasons` why the check ended come last."""
     box = task.box
-    notes = [*worker_notes(box, task.execution.jobs), *driver.poll.notes(), *progress.glitches]
+    notes = [*worker_notes(box, task.terms.execution.jobs), *driver.poll.notes(), *progress.glitches]
     if set(task.sent) != set(box.alphabet):
         notes.append(f"only {', '.join(task.sent)} were sent: verdicts and model say nothing about other symbols")
     for status, count in driver.failures.items():

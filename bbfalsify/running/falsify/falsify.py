@@ -29,6 +29,7 @@ from bbfalsify.running.falsify.given import ProfileLike, RequirementLike
 from bbfalsify.running.falsify.replay_store import Memory, recorded_modes
 from bbfalsify.running.falsify.stages import Stages
 from bbfalsify.running.falsify.task import Settings, prepare
+from bbfalsify.running.terms import Terms
 from bbfalsify.running.warm_up import compile_everything
 from bbfalsify.systems import System
 
@@ -53,9 +54,7 @@ def falsify(
     if not recording.writes:
         settings = replace(settings, options=replace(settings.options, fan=0))  # fans are drawn from files
     seed = recording.seed(seed)
-    task = prepare(
-        system, profile, requirements, settings, budget=budget, seed=seed, execution=execution, record=recording.system
-    )
+    task = prepare(system, profile, requirements, settings, Terms(budget, seed, execution, recording.system))
     acceptances = load_acceptances(accepted) if isinstance(accepted, str | Path) else accepted
     memory = None if store is None else Memory(Store.open(store))
     compile_everything(frozenset(requirement.monitor for requirement in task.requirements))
@@ -117,7 +116,7 @@ def _conclude(
     return FalsificationResult(
         name=stages.driver.name,
         outcome=Outcome.overall([row.outcome for row in rows]),
-        seed=task.seed,
+        seed=task.terms.seed,
         simulations=stages.driver.spent.simulations,
         iterations=scribe.progress.search.iterations,
         stop_reason=stages.reason,
