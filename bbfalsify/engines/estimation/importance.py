@@ -26,6 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
@@ -52,6 +53,13 @@ ROUNDS = 20
 """Sizes of a round of training that have to fit into the runs allowed."""
 TRAINING = 2 / 3
 """Share of the runs allowed that training may take."""
+
+
+class NothingToTilt(UserError):
+    """Nothing is random, so there are no other laws to draw from."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"importance sampling needs random choices, and the {what} has none.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,7 +127,9 @@ class Passes:
         values = np.array([one.value for one in self.done])
         runs = self.pilot_runs + sum(one.runs for one in self.done)
         levels = max(one.levels for one in self.done)
-        method = f"splitting, {variant.replace('_', ' ')}, {levels} levels, t over {len(values)} passes"
+        method = (
+            f"splitting, {variant.replace('_', ' ')}, {levels} level{'s' * (levels != 1)}, t over {len(values)} passes"
+        )
         if not values.any():
             return Estimate(0.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs, none_seen=True)
         low, high = self._interval(values)
@@ -194,7 +196,13 @@ class Splitting:
         return replace(self.passes.estimate(self.settings.splitting), samples=made)
 
     def warnings(self) -> list[str]:
-        return self.passes.warnings()
+        said, done = self.passes.warnings(), [one for one in self.passes.done if one.value > 0]
+        # The last level is the goal itself, which RESTART does not count.
+        if done and max(one.levels for one in done) <= (self.settings.splitting != "restart"):
+            said.append(
+                "no run was stopped before the goal, so this is plain simulation: does the score rise on the way?"
+            )
+        return said
 
     def _one(self, rng: np.random.Generator) -> Pass:
         done, count = Pass(), self.settings.particles

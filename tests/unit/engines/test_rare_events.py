@@ -57,12 +57,19 @@ def loop(seed: int = 1, stl: str = "always[0:20](T <= 75)", **settings: object) 
     return answer_use(asking(stl), USAGE, 0, chosen, SeedTree(seed), lambda: True)
 
 
-def of_queue(room: int, **settings: object) -> tuple[float, Answered]:
+def of_queue(room: int, score: str = "waiting", **settings: object) -> tuple[float, Answered]:
     network, query = load_network(chain_file("queue"), {"room": room}), "P=? [ F<=100 waiting == room ]"
     exact = answer_csl(explore_chain(network), query).value
     assert exact is not None
-    answering = Answering(network, EstimateSettings(score="waiting", **settings), lambda: True)
+    answering = Answering(network, EstimateSettings(score=score, **settings), lambda: True)
     return exact, answering.answer(read_question(query, network), SeedTree(1))
+
+
+@pytest.mark.parametrize("variant", ["fixed_effort", "adaptive", "restart"])
+def test_a_score_that_never_rises_is_named(variant: str):
+    for score, named in (("room", True), ("waiting", False)):
+        _, found = of_queue(10, score, method="splitting", splitting=variant, particles=100, passes=4)
+        assert any("does the score rise" in warning for warning in found.warnings) is named
 
 
 @pytest.mark.parametrize("variant", ["fixed_effort", "adaptive", "restart"])
