@@ -32,7 +32,7 @@ from bbfalsify.engines.estimation.path_sampler import PathSampler, Runs, Starts
 from bbfalsify.engines.estimation.plain_rule import MOST_RUNS
 from bbfalsify.engines.estimation.restart import restart_pass, thresholds
 from bbfalsify.engines.estimation.settings import EstimateSettings
-from bbfalsify.stats.intervals import t_interval
+from bbfalsify.stats.intervals import clopper_pearson, t_interval
 
 MOST_LEVELS = 10_000
 FEW_ROOTS = 20
@@ -112,7 +112,10 @@ class Passes:
         (1 − q) / (q n): passes of few roots often agree better than that, and covered in 93 % instead of 95 %.
         """
         hits = sum(one.roots for one in self.done) if self.independent_roots else 0
-        least = 1 / hits - 1 / (self.particles * len(self.done)) if hits else 0.0
+        runs = self.particles * len(self.done)
+        if values.min() == 1.0:  # all of the first, independent runs
+            return clopper_pearson(runs, runs, self.confidence)
+        least = 1 / hits - 1 / runs if hits else 0.0
         return t_interval(values, self.confidence, max(0.0, least))
 
     @property
