@@ -317,6 +317,13 @@ def test_a_common_violation_is_not_summed_over_words():
     assert any("common" in warning for warning in found.warnings) and "words" not in found.evidence
 
 
+def test_a_longer_look_recognises_what_is_less_common():
+    """About 0.046, so 100 uses meet 3 to 9: 1,000 decide."""
+    found = loop(2, stl="always[0:20](T <= 60)", method="words", particles=100, precision="relative 0.2")
+    assert found.estimate is not None and found.estimate.method == "confidence sequence" and found.runs < 10_000
+    assert found.estimate.low < 0.0459 < found.estimate.high and "words" not in found.evidence
+
+
 def test_batches_that_agree_are_no_narrower_than_their_weights():
     """20 equal batches of 10 hits, each of weight 1 among 20 runs: 200 hits of 400 leave ± 10 %, not nothing."""
     found = Weighted(np.full(BATCHES, 10.0), 20, [np.ones(10)] * BATCHES)
