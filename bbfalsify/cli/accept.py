@@ -27,7 +27,7 @@ def accept(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Accept what a run found: runs with --accept FILE then end with 0 unless they find something else.
+    """Accept what a run found. Runs with --accept FILE then end with 0 unless they find something else.
 
     Each entry also says how probable the failure may be: the upper end of its interval now. What the file accepts
     already is left as it is. With --mode, entries name failure modes instead of counterexamples: all that belongs to
@@ -42,7 +42,7 @@ def accept(
     from bbfalsify.core.errors import UserError, unknown_name
     from bbfalsify.records.accept_run import accept as write
     from bbfalsify.reporting.formatting import shorten_word
-    from bbfalsify.results.falsify_result import failures_of, mode_failure, named_modes
+    from bbfalsify.results.falsify_acceptance import failures_of, mode_failure, named_modes
     from bbfalsify.results.recorded import read_results
 
     result = read_results(run)

@@ -30,7 +30,7 @@ def check(
     resume: Resume = None,
     session: Session,
 ) -> int:
-    """Learn a black box that answers symbols, and check requirements about its answers.
+    """Learn a black box of symbols and check requirements on it.
 
     \b
     Example:  bbfalsify check --system adapters/smtp --max-states 7 \\

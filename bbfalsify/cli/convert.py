@@ -26,7 +26,9 @@ def convert(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Write a model as YAML: UPPAAL models become models that can be edited here; YAML becomes its normal form.
+    """Write a model as YAML, one of UPPAAL too.
+
+    A UPPAAL model becomes one that can be edited here; YAML becomes its normal form.
 
     With --prism, write the Markov chain of a model whose delays are exponential.
 

@@ -21,7 +21,7 @@ def doctor(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Use a system a few dozen times and tell whether it keeps what others rely on.  Exit code 3 if it does not.
+    """Try a system out: does it keep what runs rely on? Exit code 3 if it does not.
 
     \b
     Example:  bbfalsify doctor adapters/heater

@@ -26,7 +26,7 @@ def estimate(
     resume: Resume = None,
     session: Session,
 ) -> int:
-    """Estimate probabilities: exactly where a model is a Markov chain, else by simulation.
+    """Estimate probabilities: exact for Markov chains, else simulated.
 
     A query is CSL, such as 'P=? [ F<=10 crash ]', or one of UPPAAL.
 

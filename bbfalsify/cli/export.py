@@ -20,7 +20,7 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Write a counterexample as a regression test, with a copy of the file beside it.
+    """Write a counterexample as a regression test. A copy of the file is put beside it.
 
     The test fails as long as the failure is there and passes once the requirement holds along these inputs.
 

@@ -25,7 +25,7 @@ def falsify(
     resume: Resume = None,
     session: Session,
 ) -> int:
-    """Find counterexamples and rank them by how probable they are in use.
+    """Find counterexamples, ranked by how probable they are in use.
 
     \b
     Example:  bbfalsify falsify --system adapters/heater --profile profiles/heater_user.yaml \\

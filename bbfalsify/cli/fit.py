@@ -42,7 +42,7 @@ def fit(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Fit a profile to logs: weights and rates with intervals, and whether the delays follow the law.
+    """Fit a profile to logs of use. Weights and rates have intervals; a test tells whether the delays follow the law.
 
     A log is a CSV file with the columns time, action and, for several sessions, session. A row without an action marks
     when a session began, or until when it was watched.

@@ -21,7 +21,9 @@ def info(
     system: Annotated[str, typer.Argument(metavar="SYSTEM", help="As after --system: a folder, file.py:object, …")],
     as_json: AsJson = False,
 ) -> int:
-    """List the inputs, outputs, parameters and symbols of a system, with units and ranges; no use of it begins.
+    """List the inputs, outputs, parameters and symbols of a system.
+
+    Units and ranges are shown; no use of the system begins.
 
     \b
     Example:  bbfalsify info adapters/heater

@@ -24,7 +24,7 @@ def list_things(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the built-in examples, the models of --example, the engines or the known units.
+    """List the examples, models, engines or units that are built in.
 
     \b
     Example:  bbfalsify list examples

@@ -45,7 +45,7 @@ def new(
     ] = None,
     quiet: Quiet = False,
 ) -> int:
-    """Write a commented adapter, campaign or profile that works as it is.  Nothing is overwritten.
+    """Write a commented adapter, campaign or profile that works. Nothing is overwritten.
 
     A campaign comes with the adapter and the profile of its name, where they are missing.
 
@@ -76,7 +76,7 @@ def init(
     ] = "falsify",
     quiet: Quiet = False,
 ) -> int:
-    """Write an adapter, a profile, a requirement and a campaign that run together.  Nothing is overwritten.
+    """Write adapter, profile, requirement and campaign to begin with. They run together; nothing is overwritten.
 
     \b
     Example:  bbfalsify init pump && bbfalsify run experiments/pump/campaign.yaml

@@ -31,7 +31,7 @@ def reach(
     resume: Resume = None,
     session: Session,
 ) -> int:
-    """Look for a state of a model by random walks; a found trace is exact and can be replayed.
+    """Look for a state of a model by random walks. A found trace is exact and can be replayed.
 
     \b
     Exit codes: 1 found, 0 not found in the walks asked for, 4 the time was up.

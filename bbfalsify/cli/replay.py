@@ -31,7 +31,7 @@ def replay(
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Execute a counterexample again: SAME (exit code 1), FIXED (0) or CHANGED (4).
+    """Execute a counterexample again: SAME, FIXED or CHANGED. Exit codes 1, 0 and 4.
 
     The file names a system, and replaying runs it.  Where the file was not written by you on this machine, the command
     shows that system and asks first.

@@ -32,7 +32,7 @@ def run(
     accept: AcceptFile = None,
     session: Session,
 ) -> int:
-    """Run a campaign: every run it describes, each with its run directory.
+    """Run a campaign: every run that it describes.
 
     Exit code 0 when every outcome is as the campaign expects (or all that was found is accepted), 1 when one is not.
 

@@ -18,7 +18,7 @@ class What(StrEnum):
 
 
 def schema(what: Annotated[What, typer.Argument(help="The kind of file.")] = What.CAMPAIGN) -> int:
-    """Print the JSON Schema of a kind of file: editors then complete keys and mark mistakes.
+    """Print the JSON Schema of a kind of file. With it, editors complete keys and mark mistakes.
 
     \b
     Example:  bbfalsify schema campaign > campaign.schema.json

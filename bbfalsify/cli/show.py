@@ -19,7 +19,7 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show the results of a run in full: the list, what decides its order, profile coverage, times.
+    """Show the results of a run in full. The list, what decides its order, profile coverage, times.
 
     \b
     Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2

@@ -10,9 +10,9 @@ from bbfalsify.cli.options import ModelChoice, Queries, Resume, Session
 
 @with_settings(*settings_of_engine("verify"))
 def verify(*, chosen: ModelChoice, query: Queries = None, resume: Resume = None, session: Session) -> int:
-    """Decide queries about all behaviours of a timed model: holds, violated with an exact trace, or undecided.
+    """Decide queries about all behaviours of a timed model.
 
-    A query is 'A[] …', 'E<> …', 'A<> …', 'E[] …' or 'p --> q'.
+    A query holds, is violated by an exact trace, or is undecided: 'A[] …', 'E<> …', 'A<> …', 'E[] …' or 'p --> q'.
 
     \b
     Exit codes: 0 nothing was found, 1 a violation or a state asked for, 4 undecided.

@@ -28,8 +28,17 @@ from bbfalsify.kernel.arithmetic import (
 )
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.native_call import call_native
-from bbfalsify.kernel.numba_types import compiled
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.opcodes import *
+
+
+@inlined
+def is_outside(T, S, pc, index):
+    """Tell whether an index is none of the array that the instruction reads, which is an error."""
+    if index < 0 or index >= T[pc + 2]:
+        fail(S, ERROR_INDEX, T[pc + 3], index)
+        return True
+    return False
 
 
 @compiled
@@ -73,8 +82,7 @@ def execute(T, F, S, X, R, start, mode, t):
                 pc += 2
             elif op == LOAD_I_AT:
                 index = S[si - 1]
-                if index < 0 or index >= T[pc + 2]:
-                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                if is_outside(T, S, pc, index):
                     return 0
                 S[si - 1] = S[ints + T[pc + 1] + index]
                 pc += 4
@@ -84,8 +92,7 @@ def execute(T, F, S, X, R, start, mode, t):
                 pc += 2
             elif op == LOCAL_I_AT:
                 index = S[si - 1]
-                if index < 0 or index >= T[pc + 2]:
-                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                if is_outside(T, S, pc, index):
                     return 0
                 S[si - 1] = S[local_i + frame + T[pc + 1] + index]
                 pc += 4
@@ -136,8 +143,7 @@ def execute(T, F, S, X, R, start, mode, t):
                 else:
                     si -= 1
                     index = S[si]
-                    if index < 0 or index >= T[pc + 2]:
-                        fail(S, ERROR_INDEX, T[pc + 3], index)
+                    if is_outside(T, S, pc, index):
                         return 0
                     slot = T[pc + 1] + index
                     pc += 4
@@ -257,8 +263,7 @@ def execute(T, F, S, X, R, start, mode, t):
             else:  # LOCAL_R_AT
                 si -= 1
                 index = S[si]
-                if index < 0 or index >= T[pc + 2]:
-                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                if is_outside(T, S, pc, index):
                     return 0
                 source = local_r + 3 * (frame + T[pc + 1] + index)
                 copy_real(X, sr, source)
@@ -360,8 +365,7 @@ def execute(T, F, S, X, R, start, mode, t):
             if op == STORE_R_AT or op == STORE_LOCAL_R_AT:
                 si -= 1
                 index = S[si]
-                if index < 0 or index >= T[pc + 2]:
-                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                if is_outside(T, S, pc, index):
                     return 0
                 slot += index
                 pc += 4

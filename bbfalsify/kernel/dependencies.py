@@ -30,6 +30,7 @@ class Dependencies:
         self.clock_guards: dict[Place, set[int]] = {}
         self._writes: dict[tuple[int, int], frozenset[Place]] = {}
         """Process and identity of a branch, which the network keeps → what firing it writes."""
+        self._refreshed: dict[tuple[int, int], list[int]] = {}
 
     def _invariant_readers(self) -> dict[Place, set[int]]:
         """Map each place to the processes that have an invariant reading it."""
@@ -74,7 +75,10 @@ class Dependencies:
 
     def refreshed(self, process: int, branch: Branch) -> list[int]:
         """Find other processes with an invariant that reads what the branch writes."""
-        return sorted(self.read_by(self.invariant_readers, process, branch) - {process})
+        key = process, id(branch)
+        if key not in self._refreshed:
+            self._refreshed[key] = sorted(self.read_by(self.invariant_readers, process, branch) - {process})
+        return self._refreshed[key]
 
     def read_by(self, readers: dict[Place, set[int]], process: int, branch: Branch) -> set[int]:
         return set().union(*[readers[place] for place in self.writes(process, branch) if place in readers])

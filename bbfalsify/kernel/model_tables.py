@@ -8,11 +8,11 @@ must check the invariants of the state they enter.
 
 from __future__ import annotations
 
-import gc
 from fractions import Fraction
 
 import numpy as np
 
+from bbfalsify.core.collector import collector_paused
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import (
@@ -39,13 +39,8 @@ def compile_network(network: Network, *, ode_step: float | None = None) -> Compi
         ode_step = DEFAULT_ODE_STEP if network.ode_step is None else network.ode_step
     if not ode_step > 0:
         raise UserError(f"ode_step is {ode_step}; it must be positive.")
-    collecting = gc.isenabled()
-    gc.disable()  # packing makes no cycles, and each collection would look at the whole network: a third of the time
-    try:
+    with collector_paused():
         return _Packer(network, ode_step).pack()
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _by_value(pool: TablePool, pairs: list[tuple[int, int]]) -> tuple[int, int, int]:

@@ -22,88 +22,32 @@ from numba import types
 
 from bbfalsify.jit import call_by_name, compiling, is_cached, jit
 
-_I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
-_REAL_NAMES = (
-    "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
-    "ode_step", "chosen", "share", "won", "expected", "wanted", "whole", "share_lower", "share_uniform",
-    "moment_number", "choice_number", "absent", "rest",
+_I1, _I4, _I8, _U1, _U8 = types.int8, types.int32, types.int64, types.uint8, types.uint64
+_F8, _B1 = types.float64, types.boolean
+_NAMES = (
+    (_F8, "t h u v low high deadline time until survivor bound rate factor largest ode_step chosen share won "
+     "expected wanted whole share_lower share_uniform moment_number choice_number absent rest before after "
+     "middle mass"),
+    (_B1, "first_only full incremental by_weight counted adding lists with_deadlines sleeping lazily is_open "
+     "holds"),
+    (_U8, "seed number"),
+    (_I4[::1], "T steps chosen_edges chosen_branches Z D found waiting"),
+    (_F8[::1], "F X states_time numbers more_numbers moments factors kept_X"),
+    (_I8[::1], "S edge_codes branch_codes location_codes codes rows goal avoid affects coverage coverage_before work "
+     "progress kept_S fields offsets W"),
+    (_U8[::1], "R seeds"),
+    (_B1[::1], "preferred"),
+    (_I1[::1], "status hits"),
+    (_F8[:, ::1], "shares states_reals ends_reals times logarithms scores matrix uniforms pool"),
+    (_I4[:, ::1], "states_locations ends_locations edges branches nodes discrete stored links"),
+    (_I8[:, ::1], "states_integers ends_integers errors"),
+    (_U8[:, ::1], "states_rng tilt_bins"),
+    (_U1[:, ::1], "packed packed_ends"),
+    (_I4[:, :, ::1], "locations"),
+    (_I8[:, :, ::1], "integers"),
+    (_F8[:, :, ::1], "reals"),
 )  # fmt: skip
-_TRUTH_NAMES = (
-    "first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines", "sleeping",
-    "lazily",
-)  # fmt: skip
-_ARGUMENT_TYPES = {
-    **dict.fromkeys(_REAL_NAMES, _F8),
-    **dict.fromkeys(_TRUTH_NAMES, _B1),
-    "T": _I4[::1],
-    "F": _F8[::1],
-    "S": _I8[::1],
-    "X": _F8[::1],
-    "R": _U8[::1],
-    "seed": _U8,
-    "number": _U8,
-    "seeds": _U8[::1],
-    "shares": _F8[:, ::1],
-    "preferred": _B1[::1],
-    "states_locations": _I4[:, ::1],
-    "states_integers": _I8[:, ::1],
-    "states_reals": _F8[:, ::1],
-    "states_time": _F8[::1],
-    "ends_locations": _I4[:, ::1],
-    "ends_integers": _I8[:, ::1],
-    "ends_reals": _F8[:, ::1],
-    "states_rng": _U8[:, ::1],
-    "tilt_bins": _U8[:, ::1],
-    "status": types.int8[::1],
-    "steps": _I4[::1],
-    "errors": _I8[:, ::1],
-    "times": _F8[:, ::1],
-    "edges": _I4[:, ::1],
-    "branches": _I4[:, ::1],
-    "locations": _I4[:, :, ::1],
-    "integers": _I8[:, :, ::1],
-    "reals": _F8[:, :, ::1],
-    "numbers": _F8[::1],
-    "more_numbers": _F8[::1],
-    "chosen_edges": _I4[::1],
-    "chosen_branches": _I4[::1],
-    "moments": _F8[::1],
-    "factors": _F8[::1],
-    "logarithms": _F8[:, ::1],
-    "scores": _F8[:, ::1],
-    "edge_codes": _I8[::1],
-    "branch_codes": _I8[::1],
-    "location_codes": _I8[::1],
-    "matrix": _F8[:, ::1],
-    "uniforms": _F8[:, ::1],
-    "codes": _I8[::1],
-    "rows": _I8[::1],
-    "goal": _I8[::1],
-    "avoid": _I8[::1],
-    "affects": _I8[::1],
-    "coverage": _I8[::1],
-    "coverage_before": _I8[::1],
-    "work": _I8[::1],
-    "pool": _F8[:, ::1],
-    "progress": _I8[::1],
-    "kept_S": _I8[::1],
-    "kept_X": _F8[::1],
-    "packed": types.uint8[:, ::1],
-    "packed_ends": types.uint8[:, ::1],
-    "fields": _I8[::1],
-    "hits": types.int8[::1],
-    "offsets": _I8[::1],
-    # zones: tables, matrices, work space, successors, and what an exploration keeps
-    "Z": _I4[::1],
-    "D": _I4[::1],
-    "W": _I8[::1],
-    "found": _I4[::1],
-    "nodes": _I4[:, ::1],
-    "discrete": _I4[:, ::1],
-    "stored": _I4[:, ::1],
-    "waiting": _I4[::1],
-    "links": _I4[:, ::1],
-}
+_ARGUMENT_TYPES = {name: kind for kind, names in _NAMES for name in names.split()}
 
 # numba's dispatchers have attributes that their types do not declare, hence Any.
 _waiting: list[Any] = []

@@ -190,6 +190,14 @@ def stretch_mass(T, X, racers, low, rate, u, v):
     return half * total
 
 
+@inlined
+def narrowed(low, before, high, after, middle, mass, ahead):
+    """Narrow (low, high), with the masses (before, after), to the part behind its `middle` or to that before it."""
+    if ahead:
+        return middle, mass, high, after
+    return low, before, middle, mass
+
+
 @compiled
 def moment_in_stretch(T, X, racers, low, rate, u, v, survivor):
     """Find the moment at which the integral of g from u, which is larger at v, reaches `survivor`."""
@@ -207,29 +215,14 @@ def moment_in_stretch(T, X, racers, low, rate, u, v, survivor):
         newton = start + (survivor - before) / slope if slope > 0.0 else start
         newton = min(max(newton, start), chord)
         mass = stretch_mass(T, X, racers, low, rate, u, newton)
-        if mass <= survivor:
-            start = newton
-            before = mass
-        else:
-            end = newton
-            after = mass
+        start, before, end, after = narrowed(start, before, end, after, newton, mass, mass <= survivor)
         if chord < end:
             mass = stretch_mass(T, X, racers, low, rate, u, chord)
-            if mass >= survivor:
-                end = chord
-                after = mass
-            else:
-                start = chord
-                before = mass
+            start, before, end, after = narrowed(start, before, end, after, chord, mass, not mass >= survivor)
         if end - start > 0.5 * width:
             middle = 0.5 * (start + end)
             mass = stretch_mass(T, X, racers, low, rate, u, middle)
-            if mass <= survivor:
-                start = middle
-                before = mass
-            else:
-                end = middle
-                after = mass
+            start, before, end, after = narrowed(start, before, end, after, middle, mass, mass <= survivor)
     return 0.5 * (start + end)
 
 

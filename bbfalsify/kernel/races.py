@@ -164,19 +164,33 @@ def urgent_moment(T, S, X, count):
 
 
 @inlined
+def contender(T, F, S, X, R, p, deadline, strict):
+    """Prepare process p for a race: (windows in the buffer, bound, rate, urgent moment); 0 windows: it has no part."""
+    count = component_windows(T, F, S, X, R, p, deadline, strict)
+    if count == 0:
+        return 0, math.inf, 0.0, math.inf
+    bound, rate = delay_law(T, F, S, X, R, p)
+    return count, bound, rate, urgent_moment(T, S, X, count)
+
+
+@inlined
+def nobody_may_wait(S, X, deadline):
+    """Tell whether time stands still for a process that cannot move: any that is enabled now goes on."""
+    return deadline == X[X_NOW] and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0)
+
+
+@inlined
 def race(T, F, S, X, R, deadline, strict):
     """Let all components draw; return (winner, moment), winner −1 if none fires before the deadline."""
-    now = X[X_NOW]
     winner = -1
     best = math.inf
     ties = 0
     for p in range(T[H_PROCESSES]):
-        count = component_windows(T, F, S, X, R, p, deadline, strict)
+        count, bound, rate, urgent = contender(T, F, S, X, R, p, deadline, strict)
         if count == 0:
             continue
-        bound, rate = delay_law(T, F, S, X, R, p)
         label_draws(R, DRAWN_DELAY, p)
-        moment = min(draw_moment(T, X, count, bound, rate, 1.0 - unit(R)), urgent_moment(T, S, X, count))
+        moment = min(draw_moment(T, X, count, bound, rate, 1.0 - unit(R)), urgent)
         if moment == math.inf:
             continue
         if moment < best:
@@ -188,15 +202,14 @@ def race(T, F, S, X, R, deadline, strict):
             label_draws(R, DRAWN_TIE, p)
             if unit(R) * ties < 1.0:
                 winner = p
-    if winner < 0 and deadline == now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
-        # time stands still for a process that cannot move: any that is enabled now goes on
+    if winner < 0 and nobody_may_wait(S, X, deadline):
         for p in range(T[H_PROCESSES]):
             if component_windows(T, F, S, X, R, p, deadline, strict) > 0:
                 ties += 1
                 label_draws(R, DRAWN_TIE, p)
                 if ties == 1 or unit(R) * ties < 1.0:
                     winner = p
-                    best = now
+                    best = X[X_NOW]
     return winner, best
 
 

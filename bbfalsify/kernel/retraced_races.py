@@ -20,10 +20,10 @@ from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.races import (
     component_windows,
+    contender,
     covers,
-    delay_law,
     draw_moment,
-    urgent_moment,
+    nobody_may_wait,
     weight_at,
 )
 from bbfalsify.kernel.rng import TAPE, TAPE_ROOM, unit
@@ -106,11 +106,10 @@ def tie_number(R, seeds, place, p, winner, ahead, ties, forced):
 @compiled
 def race_numbers(T, F, S, X, R, seeds, place, winner, deadline, strict, t):
     """Write the numbers of a race that a component wins at t; return (next place or −1, moment)."""
-    count = component_windows(T, F, S, X, R, winner, deadline, strict)
+    count, bound, rate, urgent = contender(T, F, S, X, R, winner, deadline, strict)
     if count == 0:
         return -1, t
-    bound, rate = delay_law(T, F, S, X, R, winner)
-    first, beyond, moment = own_numbers(T, X, count, bound, rate, urgent_moment(T, S, X, count), t)
+    first, beyond, moment = own_numbers(T, X, count, bound, rate, urgent, t)
     for attempt in range(TIES + 1):
         forced = 1 if attempt == TIES else 0
         after = place
@@ -118,11 +117,9 @@ def race_numbers(T, F, S, X, R, seeds, place, winner, deadline, strict, t):
         ahead = -1
         ties = 0
         for p in range(T[H_PROCESSES]):
-            count = component_windows(T, F, S, X, R, p, deadline, strict)
+            count, bound, rate, urgent = contender(T, F, S, X, R, p, deadline, strict)
             if count == 0:
                 continue
-            bound, rate = delay_law(T, F, S, X, R, p)
-            urgent = urgent_moment(T, S, X, count)
             n = 0
             if p == winner:
                 n = between(seeds, first, beyond)
@@ -145,8 +142,7 @@ def race_numbers(T, F, S, X, R, seeds, place, winner, deadline, strict, t):
             elif drawn == best:
                 ties += 1
                 after, ahead = tie_number(R, seeds, after, p, winner, ahead, ties, forced)
-        if ahead < 0 and deadline == X[X_NOW] and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
-            # time stands still for a process that cannot move: any that is enabled now goes on
+        if ahead < 0 and nobody_may_wait(S, X, deadline):
             for p in range(T[H_PROCESSES]):
                 if component_windows(T, F, S, X, R, p, deadline, strict) > 0:
                     ties += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -27,8 +27,8 @@ class TablePool:
         self.words.extend(map(int, words))
         return place
 
-    def add_rows(self, rows: Iterable[Iterable[int]]) -> int:
-        return self.add(chain.from_iterable(rows))
+    def add_rows(self, rows: Sequence[Iterable[int]]) -> int:
+        return self.offset + len(self.words) if not rows else self.add(chain.from_iterable(rows))
 
     def add_list(self, place: int, count: int, words: list[int]) -> None:
         """Add a list whose place and length are in the header."""

@@ -18,6 +18,8 @@ ANY_USE = "any use"
 """Name of a mode that has neither actions nor conditions."""
 
 NEARLY_ALL = 0.99
+MOSTLY = 0.9
+"""Less of the violations than this leaves a rest worth a word."""
 TELLING = 0.5
 """A mode whose pattern fails less often does not explain its violations."""
 
@@ -51,6 +53,8 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     verb = "explain" if all(mode.precision.value >= TELLING for mode in modes) else "cover"
     named = f"1 failure mode {verb}s" if len(modes) == 1 else f"{len(modes)} failure modes {verb}"
     text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
+    if modes and explained < MOSTLY:
+        text += ", the rest has no short pattern in common"
     return text if unseen is None else f"{text}; unseen violations may add up to {odds(unseen.high)}"
 
 

@@ -121,7 +121,7 @@ def _lines(row: RequirementResult, modes: Sequence[FailureMode]) -> list[str]:
 
 
 def _modes_table(modes: Sequence[FailureMode]) -> str:
-    header = ("requirement", "#", "failure mode", "a use fails so", "fails", "rows")
+    header = ("requirement", "#", "failure mode", "how often", "fails", "examples")
     rows = [
         (m.requirement, m.rank, m.sentence, odds_interval(m.probability), fails(m),
          ", ".join(map(str, m.counterexamples)))

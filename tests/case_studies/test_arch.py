@@ -60,7 +60,8 @@ def search(system, signals, stl, horizon):
 def test_the_pacemaker_stays_unfalsified():
     stl = "(always[0:10](count <= 15)) and (eventually[0:10](count >= 8))"
     result = search(PACEMAKER, "rate: {range: [50, 90.999], every: 2}", stl, 10.0)
-    assert result.outcome is Outcome.NOT_FALSIFIED and result.iterations == 300
+    assert result.outcome is Outcome.NOT_FALSIFIED
+    assert 300 * 4 // 5 <= result.iterations < 300, "a fifth at most is for judging again, at finer samples"
 
 
 def test_corners_violate_a_requirement_that_plain_draws_hardly_do():

@@ -37,7 +37,7 @@ def test_the_example_is_falsified_as_expected(cli):
     assert lines[-1].startswith("replay: bbfalsify replay runs/heater-")
     assert lines[1].startswith("R1, never above 75 degrees: violated in at least 1 of 2")
     assert re.match("2 failure modes explain (9[0-9.]*|100) % of that", lines[2])
-    assert any(line.startswith("1  on 4 times, ") for line in lines)
+    assert any(line.startswith("1  on 4 times ") for line in lines)
     assert max(map(len, lines[: lines.index("R1 falsified (as expected): never above 75 degrees")])) <= 80
     directory = Path(lines[-2].split(": ")[1]).parent
     assert (directory / "manifest.json").is_file() and (directory / "events.jsonl").is_file()

@@ -176,8 +176,15 @@ def test_two_modes_explain_the_heater():
         assert mode.probability.value == pytest.approx(TRUTH[mode.pattern], abs=5 * error)
     assert sum(mode.share.value for mode in found.modes) == pytest.approx(1.0)
     assert found.other.value == 0.0
-    # 400 simulations of uses without a pattern met no violation; seven of eight uses have none.
-    assert found.unseen == pytest.approx(7 / 8 * (1 - 0.05 ** (1 / 400)), rel=0.03)
+    # 400 simulations of uses without a pattern met no violation.
+    assert found.unseen == pytest.approx(without_three() * (1 - 0.05 ** (1 / 400)), rel=0.02)
+
+
+def without_three():
+    """Part of the uses that do not come to a third "on" by 20, from 100,000 drawn here: known to 0.1 %."""
+    delays = np.random.default_rng(1).uniform(3, 5, (100_000, 7))
+    on = (delays >= 4) & (np.random.default_rng(2).random(delays.shape) < 0.5)
+    return np.mean((on & (np.cumsum(delays, axis=1) <= 20)).sum(axis=1) < 3)
 
 
 TWELVE = Pattern(("on",) * 12, (Condition(Without("off"), high=0.0), Condition(Gap(0), high=5.0)))

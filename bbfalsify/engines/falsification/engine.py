@@ -15,7 +15,7 @@ their probabilities add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -34,7 +34,7 @@ from bbfalsify.engines.falsification.search.distinct_modes import DistinctModes
 from bbfalsify.engines.falsification.search.exact_moments import only_at_exact_moments
 from bbfalsify.engines.falsification.search.few_words import count_words
 from bbfalsify.engines.falsification.search.guided import GuidedRuns, open_guide
-from bbfalsify.engines.falsification.search.judging_again import Again, Sampling, judge_again, subjects_of
+from bbfalsify.engines.falsification.search.judging_again import Again, Sampling, Subject, judge_again, subjects_of
 from bbfalsify.engines.falsification.search.passing import CLOSEST, MOST, Passing
 from bbfalsify.engines.falsification.search.probable import ProbableSearch
 from bbfalsify.engines.falsification.search.search import Listener, Search, Source, WalkPlan, search_first
@@ -48,6 +48,9 @@ FEW_PARTICLES = 16
 """Enough for the search to know a word's probability, where the estimator uses exact step probabilities."""
 JUDGING_SHARE = 6
 """A search leaves at most a sixth of the budget for judging again what it has seen."""
+EARLY_SHARE = 20
+"""After a sixth of the budget, at most a twentieth judges again what was seen by then: a period that is too long is
+noticed while there is a budget left for the finer one."""
 
 
 @dataclass
@@ -83,8 +86,8 @@ class FalsificationListener(Listener, Protocol):
     def judging_again(self, simulations: int) -> None:
         """This number of findings and passing runs is about to be judged at a finer period."""
 
-    def judged_again(self, again: Again, *, refined: bool) -> None:
-        """They were; where the period is refined, another search follows."""
+    def judged_again(self, again: Again, *, refined: bool, over: bool = True) -> None:
+        """They were; where the period is refined, another search follows; where it is not over, it goes on."""
 
     def searched(self, search: Search) -> None:
         """The search is over; what follows are estimates of its findings."""
@@ -110,7 +113,9 @@ def run(
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
     check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
     searching = _Searching(ask, progress, options, requirements, seeds, listener, out_of_time, sampling or Sampling())
-    usage = searching.run(usage)
+    for search in searching.one_by_one(usage):
+        search()
+    usage = progress.usage or usage
     if not options.passes:
         return
     listener.searched(progress.search)
@@ -137,8 +142,8 @@ class _Searching:
     out_of_time: Callable[[], bool]
     sampling: Sampling
 
-    def run(self, usage: Usage) -> Usage:
-        """Search, judge again, and search at the finer period where that matters; return the usage at the last one."""
+    def one_by_one(self, usage: Usage) -> Iterator[Callable[[], None]]:
+        """Yield the search to make; judge again what it saw, and yield one at the finer period where that matters."""
         search, finer, seeds = self.progress.search, self.sampling.finer, self.seeds
         search.tries = affordable_tries(self.options, self.requirements)
         for level in range(len(finer) + 1):
@@ -146,13 +151,23 @@ class _Searching:
             self.progress.usage, search.passing = usage, passing
             kept = 0 if passing is None else min(self._left // JUDGING_SHARE, self._most_to_judge)
             before, names = search.iterations, seeds.child("search", level) if level else seeds.child("search")
-            self._search(usage, self.options.simulations - kept, names)()
+            search.too_coarse = early = None if passing is None else self._early(usage, passing, level)
+            yield self._search(usage, self.options.simulations - kept, names)
             if search.iterations == before and self.options.simulations:
                 search.notes.append(self._no_room(level))
-            if passing is None or not self._refine(usage, passing, level):
+            if early is not None and early.again is not None:
+                search.restart(early.again.violations)
+            elif passing is None or not self._refine(usage, passing, level):
                 break
             usage = finer[level]
-        return usage
+
+    def _early(self, usage: Usage, passing: Passing, level: int) -> _EarlyJudgement | None:
+        """Judge again once while the search goes on, if the run may change to the finer period."""
+        most = self._left // EARLY_SHARE
+        if level >= self.sampling.refinements or not most:
+            return None
+        due = self.progress.search.spent + self._left // JUDGING_SHARE
+        return _EarlyJudgement(self, usage, passing, level, due, most)
 
     @property
     def _left(self) -> int:
@@ -186,11 +201,7 @@ class _Searching:
             if search.iterations:
                 search.notes.append("the budget has no simulations left to judge findings again on finer samples")
             return False
-        self.listener.judging_again(len(subjects))
-        again = judge_again(
-            search.counting(self.ask), usage, sampling.finer[level], subjects, level=level,
-            violating=passing.violating, random_system=sampling.random_system,
-        )  # fmt: skip
+        again = self.judge(usage, passing, level, subjects)
         search.passing = None
         self.progress.judged_again.append(again)
         refined = again.check.matters and level < sampling.refinements
@@ -203,6 +214,14 @@ class _Searching:
             search.drop(again.vanished)
         self.listener.judged_again(again, refined=refined)
         return refined
+
+    def judge(self, usage: Usage, passing: Passing, level: int, subjects: Sequence[Subject]) -> Again:
+        """Judge these again at the next finer period."""
+        self.listener.judging_again(len(subjects))
+        return judge_again(
+            self.progress.search.counting(self.ask), usage, self.sampling.finer[level], subjects, level=level,
+            violating=passing.violating, random_system=self.sampling.random_system,
+        )  # fmt: skip
 
     def _search(self, usage: Usage, limit: int, seeds: SeedTree) -> Callable[[], None]:
         """Choose the search that the options ask for; it may execute as much as leads to this limit."""
@@ -240,9 +259,39 @@ class _Searching:
         return partial(probable.run, self.requirements, self.out_of_time)
 
 
+@dataclass(eq=False)
+class _EarlyJudgement:
+    """Tells a search, once, that verdicts change at the next finer period."""
+
+    searching: _Searching
+    usage: Usage
+    passing: Passing
+    level: int
+    due: int
+    """Simulations after which it judges."""
+    most: int
+    again: Again | None = None
+    """Its results, if they matter."""
+
+    def __call__(self) -> bool:
+        searching, search = self.searching, self.searching.progress.search
+        if search.spent < self.due:
+            return False
+        search.too_coarse = None
+        subjects = subjects_of(search, self.passing, self.level, self.most // 2, "/early")
+        if not subjects:
+            return False
+        again = searching.judge(self.usage, self.passing, self.level, subjects)
+        searching.listener.judged_again(again, refined=again.check.matters, over=False)
+        if again.check.matters:
+            self.again, search.passing = again, None
+            searching.progress.judged_again.append(again)
+        return again.check.matters
+
+
 def affordable_tries(options: Options, requirements: int) -> int:
-    """Confirmations of each finding: fewer than wanted where one run and its confirmations are all that there is."""
-    return min(options.confirmations, max(1, (options.simulations - 1) // requirements))
+    """Confirmations of each finding: fewer than wanted where a quarter of the budget has no room for them."""
+    return min(options.confirmations, max(1, options.simulations // (4 * requirements)))
 
 
 def chosen_guide(usage: Usage, options: Options) -> str | None:

@@ -20,6 +20,8 @@ STUCK = {
 }
 FEW_SAMPLES = 500
 """Number of samples above which a stimulus is larger than its walk."""
+MOST_REGULAR = 4_000
+"""Samples of a computed input at regular times, to look at."""
 FIRST_STEPS = 20_000
 """Transitions after which a walk that has not reached the horizon is looked at: is it long, or zeno?"""
 MAX_STEPS = 1_000_000
@@ -116,6 +118,20 @@ class Usage:
         if not self._computed:
             return {}
         rows = self._sampler.sample(walk, np.concatenate([[start], walk.times]), start=start)
+        return dict(zip((i.name for i in self._computed), rows, strict=True))
+
+    @property
+    def regular_step(self) -> float:
+        """Time between regular samples of computed inputs, MOST_REGULAR of them at most."""
+        return max(self.period, self.duration / MOST_REGULAR)
+
+    def computed_signals(self, walk: Walk, every: int = 1) -> dict[str, np.ndarray]:
+        """The computed inputs at regular times to the end of a walk, or `every` so many of these."""
+        if not self._computed:
+            return {}
+        end = min(self.duration, float(walk.times[-1])) if walk.steps else self.duration
+        count = int(end / self.regular_step + 1e-9) + 1
+        rows = self._sampler.sample(walk, self.regular_step * np.arange(0, count, every))
         return dict(zip((i.name for i in self._computed), rows, strict=True))
 
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:

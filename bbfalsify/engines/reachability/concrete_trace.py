@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from bbfalsify.core.collector import collector_paused
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.kernel.target_search import Recording
 from bbfalsify.logic.reach_query import ReachQuery
@@ -72,10 +73,11 @@ def checked_trace(
     """Replay the recorded walk as an exact trace; raise NotAllowed if the reference interpreter disagrees."""
     times: Sequence[float] = [float(t) for t in recording.times]
     values = None if recording.values is None else [tuple(float(v) for v in row) for row in recording.values]
-    try:
-        return _trace(network, query, recording, times, values, go_on, prefer_bounds=False)
-    except NotAllowed:
-        return _trace(network, query, recording, times, values, go_on, prefer_bounds=True)
+    with collector_paused():
+        try:
+            return _trace(network, query, recording, times, values, go_on, prefer_bounds=False)
+        except NotAllowed:
+            return _trace(network, query, recording, times, values, go_on, prefer_bounds=True)
 
 
 def _trace(
@@ -115,9 +117,9 @@ def follow(
     steps = []
     pictured = len(moves) * network.real_count <= MOST_PICTURED
     flowing = run.reals_later() if pictured else None
-    after = run.integers
     for number, (taken, time) in enumerate(zip(moves, times, strict=True)):
-        before = after
+        written = run.may_write(taken)
+        before = run.integers_at(written)
         if not go_on():
             raise TimeIsUp(f"the time was up after {number} of {len(moves)} steps of the exact re-check")
         try:
@@ -130,8 +132,8 @@ def follow(
         if drawn is not None:
             state, integers = run.state(), tuple(int(v) for v in drawn[: network.integer_count])
             run.load(State(state.locations, integers, tuple(Fraction(v) for v in drawn[len(integers) :]), state.time))
-        after = run.integers
-        changes = tuple((names[i], after[i]) for i in run.may_write(taken) if before[i] != after[i])
+        changed = zip(written, before, run.integers_at(written), strict=True)
+        changes = tuple((names[slot], new) for slot, old, new in changed if old != new)
         process, edge, _ = taken[0]
         action = network.processes[process].edges[edge].action
         following = run.reals_later() if pictured else None

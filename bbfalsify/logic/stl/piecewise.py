@@ -97,6 +97,14 @@ def enqueue(queue, values, head, tail, index, value, smaller):
 
 
 @jit
+def first_behind(queue, head, tail, left):
+    """Drop from a queue all that lies at `left` or before it; return the place of what is now its first."""
+    while head < tail and queue[head] <= left:
+        head += 1
+    return head
+
+
+@jit
 def future_window(pieces, at, n, out, delay, width, endless, smaller, without_end):
     """Extreme over [t + delay, t + delay + width]; `without_end` leaves out the last moment.
 
@@ -132,8 +140,7 @@ def future_window(pieces, at, n, out, delay, width, endless, smaller, without_en
                 break
             left += 1
             leave = NEVER
-        while head < tail and queue[head] <= left:
-            head += 1
+        head = first_behind(queue, head, tail, left)
         if smaller:
             slope = slopes[at + left]
             edge = consts[at + left] + (delay if slope == 1 else 0)
@@ -186,8 +193,7 @@ def past_window(pieces, at, n, out, delay, width, endless, smaller, without_begi
                 break
             left += 1
             leave = NEVER
-        while head < tail and queue[head] <= left:
-            head += 1
+        head = first_behind(queue, head, tail, left)
         shift = delay
         piece = at + right
         if smaller:

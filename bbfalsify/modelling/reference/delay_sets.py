@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.core.errors import InvariantViolated
-from bbfalsify.modelling.reference.exact_values import Real, Sample
+from bbfalsify.modelling.reference.exact_values import Exact, Real, Sample, fraction
 
 MOST_BREAKPOINTS = 10_000
 
@@ -57,7 +57,7 @@ def solve(predicate: Callable[[Sample], bool], *, within: Windows = ALL_DELAYS) 
     while True:
         grid = _with_gaps(points)
         fresh = [d for d in grid if d not in answers]
-        noted: set[Fraction] = set()
+        noted: set[Exact] = set()
         for delay in fresh:
             answers[delay] = contains(within, delay) and predicate(Sample(delay, noted))
         if noted <= points:
@@ -113,47 +113,45 @@ def first_stretch(windows: Windows) -> Windows:
     return windows[:1] if contains(windows[:1], Fraction(0)) else ()
 
 
-def solve_first_stretch(predicate: Callable[[Sample], bool]) -> Windows:
-    """Return the connected part that contains d = 0 of the exact set of delays at which `predicate` holds.
+def first_end(predicate: Callable[[Sample], bool]) -> tuple[Exact | None, bool] | None:
+    """Return the end of the first stretch of delays at which `predicate` holds, and whether it holds there still.
 
-    No decision flips between a point and the next breakpoint noted there, unless one flips at the point itself: then a
-    point of the gap is evaluated, too.
+    None: not even at d = 0; an end of None: for ever.  No decision flips between a point and the next breakpoint noted
+    there, unless one flips at the point itself: then a point of the gap is evaluated, too.
     """
-    here = Fraction(0)
+    here: Exact = 0
     holds, noted = _noting(predicate, here)
     if not holds:
-        return ()
+        return None
     while True:
         if here in noted:
             holds, noted = _just_after(predicate, here, noted)
             if not holds:
-                return (Window(Fraction(0), False, here, False),)
+                return here, True
         end = min((point for point in noted if point > here), default=None)
         if end is None:
-            return ALL_DELAYS
+            return None, False
         holds, noted = _noting(predicate, end)
         if not holds:
-            return (Window(Fraction(0), False, end, True),)
+            return end, False
         here = end
 
 
-def _noting(predicate: Callable[[Sample], bool], delay: Fraction) -> tuple[bool, set[Fraction]]:
-    noted: set[Fraction] = set()
+def _noting(predicate: Callable[[Sample], bool], delay: Exact) -> tuple[bool, set[Exact]]:
+    noted: set[Exact] = set()
     return predicate(Sample(delay, noted)), noted
 
 
-def _just_after(
-    predicate: Callable[[Sample], bool], here: Fraction, noted: set[Fraction]
-) -> tuple[bool, set[Fraction]]:
+def _just_after(predicate: Callable[[Sample], bool], here: Exact, noted: set[Exact]) -> tuple[bool, set[Exact]]:
     """Evaluate in the gap that begins at `here`; return also the breakpoints noted there."""
     beyond = [point for point in noted if point > here]
-    probe = (here + min(beyond)) / 2 if beyond else here + 1
+    probe = (fraction(here) + min(beyond)) / 2 if beyond else here + 1
     while True:
         holds, noted = _noting(predicate, probe)
         closer = [point for point in noted if here < point <= probe]
         if not closer:
             return holds, noted
-        probe = (here + min(closer)) / 2
+        probe = (fraction(here) + min(closer)) / 2
 
 
 def up_to(windows: Windows, bound: Real) -> Windows:
@@ -172,7 +170,7 @@ def _with_gaps(points: set[Real]) -> list[Real]:
     ordered = sorted(points)
     grid: list[Real] = []
     for here, there in zip(ordered, ordered[1:], strict=False):
-        grid += [here, (here + there) / 2]
+        grid += [here, fraction(here + there) / 2 if type(here + there) is int else (here + there) / 2]
     return [*grid, ordered[-1], ordered[-1] + 1]
 
 

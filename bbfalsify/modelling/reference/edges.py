@@ -17,10 +17,13 @@ class Edges:
         """Per process: location → the edges that leave it."""
         self._listening: dict[int | None, list[int]] = {}
         """Channel → the processes that may receive on it."""
-        self._knows_urgent_channels = any(channel.urgent for channel in network.channels)
+        self._urgent: dict[int, dict[int, list[int]]] = {}
+        """The same for edges on urgent channels, per process that has any."""
         for p, process in enumerate(network.processes):
             for e, edge in enumerate(process.edges):
                 self._leaving[p].setdefault(edge.source, []).append(e)
+                if edge.channel is not None and network.channels[edge.channel].urgent:
+                    self._urgent.setdefault(p, {}).setdefault(edge.source, []).append(e)
                 if not edge.is_output and p not in self._listening.setdefault(edge.channel, []):
                     self._listening[edge.channel].append(p)
 
@@ -34,11 +37,9 @@ class Edges:
 
     def urgent_candidates(self, locations: Sequence[int]) -> Iterator[Transition]:
         """The candidates on urgent channels."""
-        for p, here in enumerate(locations if self._knows_urgent_channels else ()):
-            for e in self._leaving[p].get(here, ()):
-                channel = self[p, e].channel
-                if channel is not None and self._network.channels[channel].urgent:
-                    yield from self._transitions((p, e), locations)
+        for p, leaving in self._urgent.items():
+            for e in leaving.get(locations[p], ()):
+                yield from self._transitions((p, e), locations)
 
     def _transitions(self, name: EdgeName, locations: Sequence[int]) -> Iterator[Transition]:
         """The transitions whose internal or sending edge is this one."""

@@ -7,7 +7,7 @@
     updates       of the current state what each transition writes, where that does not depend on the delay
     committed and urgent locations      the processes in one
 
-Everything is in exact fractions.
+Everything is exact: whole numbers are kept as `int`, whose arithmetic is many times faster, all others as fractions.
 """
 
 from __future__ import annotations
@@ -20,9 +20,16 @@ from fractions import Fraction
 from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network.effects import EffectAnalysis, Place
 from bbfalsify.modelling.network.expressions import Constant, Expression
-from bbfalsify.modelling.reference.delay_sets import Windows, solve_first_stretch
+from bbfalsify.modelling.reference.delay_sets import first_end
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Evaluator
-from bbfalsify.modelling.reference.exact_values import DependsOnDraw, Value, at_delay, fraction
+from bbfalsify.modelling.reference.exact_values import (
+    DependsOnDraw,
+    Exact,
+    Value,
+    at_delay,
+    fraction,
+    simplest,
+)
 from bbfalsify.modelling.reference.flow import RealFlow
 from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Within, noting
 from bbfalsify.modelling.reference.state import Move, State
@@ -35,18 +42,18 @@ class Here:
 
     locations: list[int]
     integers: list[int]
-    values: list[Fraction]
-    since: list[Fraction]
-    rates: list[Fraction]
-    time: Fraction
+    values: list[Exact]
+    since: list[Exact]
+    rates: list[Exact]
+    time: Exact
 
     @property
     def reals(self) -> tuple[Fraction, ...]:
         now = At(self, self.time)
-        return tuple(now[slot] for slot in range(len(self.values)))
+        return tuple(fraction(now[slot]) for slot in range(len(self.values)))
 
     def state(self) -> State:
-        return State(tuple(self.locations), tuple(self.integers), self.reals, self.time)
+        return State(tuple(self.locations), tuple(self.integers), self.reals, fraction(self.time))
 
 
 Effect = tuple[dict[int, int], dict[int, Value], dict[int, Value]]
@@ -57,8 +64,9 @@ Effect = tuple[dict[int, int], dict[int, Value], dict[int, Value]]
 class Held:
     """An invariant holds until this time (None: without end), as long as these places do not change."""
 
-    until: Fraction | None
-    strict: bool
+    until: Exact | None
+    closed: bool
+    """It still holds then."""
     read: frozenset[Place]
 
 
@@ -80,6 +88,8 @@ class KeptRun(Replayer):
 
     def load(self, state: State) -> None:
         self._loaded: State = state
+        self._moment: AnyEvaluator | None = None
+        """The evaluator of the last delay asked about."""
         self.here: Here | None = None
         """The current state with kept data; None: as loaded."""
 
@@ -94,21 +104,24 @@ class KeptRun(Replayer):
         rates = self._rates(state) if state.exact else None
         if rates is None:
             return False
-        time, values = Fraction(state.time), [Fraction(value) for value in state.reals]
-        self.here = Here(list(state.locations), list(state.integers), values, [time] * len(values), rates, time)
+        time, values = simplest(Fraction(state.time)), [simplest(Fraction(value)) for value in state.reals]
+        since = [time] * len(values)
+        self.here = Here(list(state.locations), list(state.integers), values, since, [*map(simplest, rates)], time)
         processes = range(len(state.locations))
         self._committed = {p for p in processes if self._location(state, p).committed}
         self._urgent = {p for p in processes if self._location(state, p).urgent}
         self._held: dict[int, Held] = {}
-        self._ends: list[tuple[Fraction, bool, int]] = []
+        self._ends: list[tuple[Exact, bool, int]] = []
         """A heap: time, whether the invariant still holds then, process; outdated entries may remain."""
         self._readers: dict[Place, set[int]] = {}
         self._rate_readers: dict[Place, set[int]] = {}
+        self._given: dict[int, Expression | None] = {}
+        """The rate of each clock that some process may rate; None: 1."""
         self._read_by: dict[tuple[int, int], bool] = {}
         """Clock and identity of one of its rates, whose reads are known → whether it reads reals."""
         self._rates_read_reals = False
         for slot in self._raters:
-            self._rate(slot, self.evaluator_at(self.here, Fraction(0)))
+            self._find_rate(slot)
         self._effects: dict[tuple[Move, ...], Effect] = {}
         self._unknown = {p for p in processes if self._location(state, p).invariant is not None}
         self._staying = None
@@ -123,15 +136,14 @@ class KeptRun(Replayer):
         """One rate per real, or None if the flow is not linear."""
         return RealFlow(self.code, state.locations, state.integers, state.reals, step=self.step).rates
 
-    def _rate(self, slot: int, now: AnyEvaluator) -> int | Fraction | float | None:
-        """The rate of a clock that some process may rate; notes what it may read, None if that has reals."""
-        given = None
+    def _find_rate(self, slot: int) -> None:
+        """Find what rates a clock in the current locations, and what that may read."""
+        given, locations = None, self.kept().locations
         for process, rates in self._raters[slot].items():
-            given = rates.get(now.locations[process], given)
-        if given is None:
-            return 1
-        if isinstance(given, Constant):
-            return given.value
+            given = rates.get(locations[process], given)
+        self._given[slot] = given
+        if given is None or isinstance(given, Constant):
+            return
         if (slot, id(given)) not in self._read_by:
             read = self._effects_of.expression(given).reads
             self._read_by[slot, id(given)] = any(kind == "r" for kind, _ in read)
@@ -139,18 +151,17 @@ class KeptRun(Replayer):
                 self._rate_readers.setdefault(place, set()).add(slot)
         if self._read_by[slot, id(given)]:
             self._rates_read_reals = True
-            return None
-        return at_delay(now.value(given), 0)
 
-    def _enter(self, memory: Layered, time: Fraction) -> None:
+    def _enter(self, memory: Layered, time: Exact) -> None:
         """Copy what a transition wrote into the current state, and forget what it may have changed."""
-        here = self.kept()
-        reals = {slot: value for slot, value in memory.reals.items() if isinstance(value, Fraction)}
+        here, self._moment = self.kept(), None
+        reals = {slot: simplest(value) for slot, value in memory.reals.items() if isinstance(value, int | Fraction)}
         integers = {slot: value for slot, value in memory.integers.items() if isinstance(value, int)}
         if len(reals) < len(memory.reals) or len(integers) < len(memory.integers):
             raise DependsOnDraw("an update draws at random")
         here.time = time
         rated: set[int] = set()
+        """The clocks whose rates may change."""
         changed = [("r", slot) for slot in reals]
         changed += [("i", slot) for slot, value in integers.items() if here.integers[slot] != value]
         changed += [("l", process) for process in memory.locations]
@@ -165,6 +176,8 @@ class KeptRun(Replayer):
             self._forget(process)
             if entered.invariant is not None:
                 self._unknown.add(process)
+        for slot in rated:
+            self._find_rate(slot)
         for slot, integer in integers.items():
             here.integers[slot] = integer
         for slot, real in reals.items():
@@ -178,20 +191,26 @@ class KeptRun(Replayer):
     def _change_rates(self, slots: set[int]) -> None:
         """Evaluate again the rates of these clocks; of all, where rates read reals."""
         here = self.kept()
-        now = self.evaluator_at(here, Fraction(0))
-        found = {slot: self._rate(slot, now) for slot in sorted(slots)}
         if self._rates_read_reals:
             rates = self._rates(here.state())
-            found = dict(enumerate(rates or ()))
             if rates is None:
                 self.load(here.state())
                 return
+            found: dict[int, int | Fraction | float] = dict(enumerate(rates))
+        else:
+            now = self.evaluator_at(here, 0)
+            found = {slot: self._rate(self._given[slot], now) for slot in sorted(slots)}
         reals = At(here, here.time)
         for slot, rate in found.items():
-            if rate is not None and here.rates[slot] != rate:
+            if here.rates[slot] != rate:
                 here.values[slot], here.since[slot] = reals[slot], here.time
-                here.rates[slot] = fraction(rate)
+                here.rates[slot] = simplest(fraction(rate))
                 self._changed([("r", slot)])
+
+    def _rate(self, given: Expression | None, now: AnyEvaluator) -> int | Fraction | float:
+        if given is None:
+            return 1
+        return given.value if isinstance(given, Constant) else at_delay(now.value(given), 0)
 
     def _changed(self, places: Iterable[Place]) -> None:
         for place in places:
@@ -210,28 +229,27 @@ class KeptRun(Replayer):
         while self._unknown:
             process = min(self._unknown)
             read: set[Place] = set()
-            windows = self._held_delays(self._location(here, process).invariant, read)
-            end = windows[0].high if windows else Fraction(-1)
-            until = None if end is None else here.time + Fraction(end)
-            held = Held(until, bool(windows) and windows[0].high_strict, frozenset(read))
+            delay, closed = self._held_delays(self._location(here, process).invariant, read) or (-1, True)
+            until = None if delay is None else simplest(here.time + delay)
+            held = Held(until, closed, frozenset(read))
             self._held[process] = held
             for place in read:
                 self._readers.setdefault(place, set()).add(process)
             if until is not None:
-                heapq.heappush(self._ends, (until, not held.strict, process))
+                heapq.heappush(self._ends, (until, closed, process))
             self._unknown.discard(process)
 
-    def _held_delays(self, invariant: Expression | None, read: set[Place]) -> Windows:
+    def _held_delays(self, invariant: Expression | None, read: set[Place]) -> tuple[Exact | None, bool] | None:
         memory = noting(self._memory(Within(self.kept())), read)
-        return solve_first_stretch(lambda sample: Evaluator(self.code, memory, sample).holds(invariant))
+        return first_end(lambda sample: Evaluator(self.code, memory, sample).holds(invariant))
 
-    def _first_end(self) -> tuple[Fraction, bool] | None:
+    def _first_end(self) -> tuple[Exact, bool] | None:
         """The time at which the first invariant ends, and whether it still holds then; None: all hold without end."""
         self._find_out()
         while self._ends:
             until, closed, process = self._ends[0]
             held = self._held.get(process)
-            if held is not None and held.until == until and held.strict != closed:
+            if held is not None and held.until == until and held.closed == closed:
                 return until, closed
             heapq.heappop(self._ends)
         return None

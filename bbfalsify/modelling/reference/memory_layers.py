@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 from bbfalsify.modelling.network.effects import Place
 from bbfalsify.modelling.reference.evaluation import AnyMemory
-from bbfalsify.modelling.reference.exact_values import Value, affine
+from bbfalsify.modelling.reference.exact_values import Affine, Exact, Value
 
 Content = TypeVar("Content", covariant=True)
 Written = TypeVar("Written")
@@ -25,20 +24,20 @@ class Readable(Protocol[Content]):
 class Flowing(Protocol):
     """Reals at constant rates: for each a value, the time at which it had it, and the rate; and the current time."""
 
-    values: list[Fraction]
-    since: list[Fraction]
-    rates: list[Fraction]
-    time: Fraction
+    values: list[Exact]
+    since: list[Exact]
+    rates: list[Exact]
+    time: Exact
 
 
 class At:
     """The reals at a given time."""
 
-    def __init__(self, flowing: Flowing, moment: Fraction) -> None:
+    def __init__(self, flowing: Flowing, moment: Exact) -> None:
         self._flowing = flowing
         self._moment = moment
 
-    def __getitem__(self, slot: int) -> Fraction:
+    def __getitem__(self, slot: int) -> Exact:
         flowing = self._flowing
         rate = flowing.rates[slot]
         if not rate:
@@ -55,7 +54,8 @@ class Within:
         self._rates = flowing.rates
 
     def __getitem__(self, slot: int) -> Value:
-        return affine(self._now[slot], self._rates[slot])
+        rate = self._rates[slot]
+        return Affine(self._now[slot], rate) if rate else self._now[slot]
 
 
 class Noting(Generic[Written]):
@@ -104,15 +104,15 @@ class Layered:
 
 
 @dataclass
-class Copied:
-    """A memory whose discrete part is a copy, which is faster to read than a layer; reals are computed on demand."""
+class InPlace:
+    """A memory that writes integers where they are, as reading them is faster than through a layer."""
 
     locations: list[int]
     integers: list[Value]
     reals: Layer[Value]
 
-    def copy(self) -> Copied:
-        return Copied(list(self.locations), list(self.integers), self.reals.copy())
+    def copy(self) -> InPlace:
+        return InPlace(list(self.locations), list(self.integers), self.reals.copy())
 
 
 def noting(memory: AnyMemory, noted: set[Place]) -> Layered:

@@ -88,7 +88,7 @@ class Replayer(ReferenceInterpreter):
         self, state: AnyState, moves: Sequence[Move], time: Real, tolerance: Fraction, prefer_bounds: bool
     ) -> tuple[AnyEvaluator, Fraction]:
         transition = self._recorded_transition(state, moves)
-        delay = Fraction(time) - Fraction(state.time)
+        delay: Fraction = Fraction(time) - Fraction(state.time)
         if delay < 0:
             if delay < -tolerance:
                 raise NotAllowed("time goes backwards")

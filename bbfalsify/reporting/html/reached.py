@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.manifest import readable_manifest
 from bbfalsify.records.trace_file import read_trace_file
 from bbfalsify.reporting.formatting import number, replay_command
 from bbfalsify.reporting.html.commands import how_to_reproduce

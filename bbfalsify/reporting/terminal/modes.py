@@ -3,11 +3,10 @@
 R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 2 failure modes explain 99 % of that
 
-#  failure mode                      a use fails so                  fails  rows
+#  failure mode                   how often                      fails  examples
 ────────────────────────────────────────────────────────────────────────────────
-1  on 4 times, the first by 5,       1 in 314 [304, 325]   100 % [86, 100]  1, 4
-   without off in between
-2  on 3 times, no off for 13.86      1 in 631 [550, 722]  100 % [8.4, 100]  2, 3
+1  on 4 times                     1 in 314 [304, 325]  100 % [69, 100]  1, 4
+2  on 3 times, no off for 13.86   1 in 631 [550, 722]  100 % [35, 100]  2, 3
    after the first
 """
 
@@ -61,7 +60,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _table(modes: Sequence[FailureMode], width: int) -> Table:
     cells = [(str(m.rank), odds_interval(m.probability), fails(m), ranks(m.counterexamples)) for m in modes]
-    heads = ("#", "a use fails so", "fails", "rows")
+    heads = ("#", "how often", "fails", "examples")
     widths = [max(len(head), *(len(line[i]) for line in cells)) for i, head in enumerate(heads)]
     table = new_table()
     table.add_column("#", justify="right", no_wrap=True)

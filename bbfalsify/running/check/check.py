@@ -43,6 +43,7 @@ from bbfalsify.running.check.check_conclusions import (
 from bbfalsify.running.check.check_task import RequirementLike, Settings, Task, prepare
 from bbfalsify.running.driver import Driver, Ended
 from bbfalsify.running.execution import Execution
+from bbfalsify.running.terms import Terms
 from bbfalsify.running.workers.executors import opened
 from bbfalsify.systems import System
 from bbfalsify.systems.symbols import SymbolSystem
@@ -64,9 +65,7 @@ def check(
     The arguments are explained by `bbfalsify.check`.
     """
     seed = recording.seed(seed)
-    task = prepare(
-        system, requirements, settings, budget=budget, seed=seed, execution=execution, record=recording.system
-    )
+    task = prepare(system, requirements, settings, Terms(budget, seed, execution, recording.system))
     box, name = task.box, recording.name or task.box.name
     started, progress = time.monotonic(), CheckProgress()
     with (
@@ -124,7 +123,7 @@ def check(
 
 def _run(task: Task, driver: Driver, ask: Ask, tree: ObservationTree, progress: CheckProgress) -> tuple[Ended, str]:
     """Call the engine that fits; a box that contradicts itself ends the check, and is told apart."""
-    listener, seeds = _Telling(driver, task.claims), SeedTree(task.seed)
+    listener, seeds = _Telling(driver, task.claims), SeedTree(task.terms.seed)
     try:
         with driver.until_stopped() as ended:
             if task.options.learner == "hw":

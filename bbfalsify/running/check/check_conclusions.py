@@ -19,7 +19,7 @@ from bbfalsify.kernel import compile_network
 from bbfalsify.logic.ltl import vacuity
 from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.counterexample import SeedRecord
-from bbfalsify.records.run_directory import versions
+from bbfalsify.records.manifest import versions
 from bbfalsify.records.run_files import COUNTEREXAMPLES
 from bbfalsify.records.word_counterexample import PropertyRecord, WordCounterexample
 from bbfalsify.results.check_result import Cause, CheckedRequirement, UseRisk
@@ -139,11 +139,11 @@ def write_counterexamples(
             _status(violation),
             violation.reproduced,
             violation.tries,
-            SeedRecord(task.seed, "word"),
+            SeedRecord(task.terms.seed, "word"),
             task.record,
             versions(),
             probabilities.get(number),
-            task.execution.time_limit,
+            task.terms.execution.time_limit,
         ).write(path)
         files[number] = str(path)
     return files
@@ -160,7 +160,7 @@ def notes_on_check(
 ) -> list[str]:
     """Notes that a reader needs; `reasons` why the check ended come last."""
     box = task.box
-    notes = [*worker_notes(box, task.execution.jobs), *driver.poll.notes(), *progress.glitches]
+    notes = [*worker_notes(box, task.terms.execution.jobs), *driver.poll.notes(), *progress.glitches]
     if set(task.sent) != set(box.alphabet):
         notes.append(f"only {', '.join(task.sent)} were sent: verdicts and model say nothing about other symbols")
     for status, count in driver.failures.items():

@@ -17,9 +17,9 @@ from bbfalsify.engines.checking.settings import RANDOM_METHODS, Options
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.ltl import Property, ltl
 from bbfalsify.records.counterexample import SystemRecord
-from bbfalsify.records.run_directory import file_hash
+from bbfalsify.records.manifest import file_hash
 from bbfalsify.running.check.sampled_check import Symbols, sampled
-from bbfalsify.running.execution import Execution
+from bbfalsify.running.terms import Terms
 from bbfalsify.systems.interface import System
 from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
 
@@ -51,12 +51,12 @@ class Task:
     sent: tuple[str, ...]
     settings: Settings
     older: MealyMachine | None
-    budget: Budget
-    seed: int
-    execution: Execution
-    record: SystemRecord
-    """The place where the system was found."""
+    terms: Terms
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def record(self) -> SystemRecord:
+        return self.terms.record(self.box.name)
 
     @property
     def options(self) -> Options:
@@ -70,14 +70,14 @@ class Task:
 
     def settings_facts(self) -> dict[str, Any]:
         """Everything else that decides the result; where it has changed, a check begins anew with all observations."""
-        execution = self.execution
+        execution = self.terms.execution
         return {
             "requirements": [[claim.id, claim.property.form, claim.property.source] for claim in self.claims],
             "options": self.options.as_json(),
             "sent": self.sent,
             "observations": [file_hash(file) for file in self.settings.observations],
             "older": None if self.older is None else hashlib.sha256(dot_text(self.older).encode()).hexdigest(),
-            "budget": asdict(self.budget),
+            "budget": asdict(self.terms.budget),
             "limits": [execution.time_limit, execution.memory_limit, execution.votes, execution.on_failure],
             # A use that cannot be reset cannot be continued either: it is another one each time.
             "session": draw_seed() if self.box.capabilities.single_session else None,
@@ -88,11 +88,7 @@ def prepare(
     system: Any,
     requirements: RequirementLike | Sequence[RequirementLike],
     settings: Settings,
-    *,
-    budget: Budget,
-    seed: int,
-    execution: Execution,
-    record: SystemRecord | None,
+    terms: Terms,
 ) -> Task:
     """Check the arguments and complete them; all problems are told at once."""
     box = MachineSystem(system) if isinstance(system, MealyMachine) else system
@@ -109,12 +105,11 @@ def prepare(
             f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see docs/how-to/server.md)."
         )
     sent = tuple(box.alphabet if settings.alphabet is None else settings.alphabet)
-    problems += [*_box_problems(box, sent, claims), *_settings_problems(box, settings, budget)]
+    problems += [*_box_problems(box, sent, claims), *_settings_problems(box, settings, terms.budget)]
     if problems:
         raise UserError(problems)
     older = read_dot(settings.older) if isinstance(settings.older, str | Path) else settings.older
-    record = record or SystemRecord(box.name, name=box.name)
-    return Task(box, claims, sent, settings, older, budget, seed, execution, record, notes)
+    return Task(box, claims, sent, settings, older, terms, notes)
 
 
 def _listed(requirements: Any) -> list[Any]:

@@ -31,6 +31,7 @@ from bbfalsify.running.estimate.estimate_run import verdict_word
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import worker_notes
 from bbfalsify.running.falsify.task import Settings, prepare
+from bbfalsify.running.terms import Terms
 from bbfalsify.running.warm_up import compile_everything
 from bbfalsify.systems import System
 
@@ -59,9 +60,12 @@ def estimate_use(
     rule = PlainRule(settings, None if settings.at_most is None else Bound(high=settings.at_most))
     options = smc.SmcOptions(confidence=settings.confidence, simulations=rule.most, growth=0.1)
     task = prepare(
-        system, profile, requirements, Settings(settings.horizon or 0.0, settings.period, baseline=options),
-        budget=budget, seed=seed, execution=execution, record=recording.system,
-    )  # fmt: skip
+        system,
+        profile,
+        requirements,
+        Settings(settings.horizon or 0.0, settings.period, baseline=options),
+        Terms(budget, seed, execution, recording.system),
+    )
     compile_everything()
     started, plain = time.monotonic(), smc.Progress()
     answers: list[EstimateRow] = []

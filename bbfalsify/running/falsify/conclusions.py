@@ -88,7 +88,7 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         what = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in sorted(failures.items()))
         meaning = (
             "failing counts as violating"
-            if task.execution.on_failure == "violation"
+            if task.terms.execution.on_failure == "violation"
             else "probabilities leave them out (on_failure: violation counts them as violating)"
         )
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""

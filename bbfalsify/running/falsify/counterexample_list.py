@@ -11,8 +11,9 @@ from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.records.run_files import COUNTEREXAMPLES, SHRUNK, TYPICAL
+from bbfalsify.results.falsify_acceptance import failures_of
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes
-from bbfalsify.results.falsify_result import RankedCounterexample, failures_of
+from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
@@ -37,7 +38,7 @@ class Listing:
         rows = [self._row(finding, requirement, rank, insights) for rank, finding in enumerate(listed, start=1)]
 
         def write_core(core: Finding, rank: int) -> str | None:
-            seed = SeedRecord(stages.task.seed, core.query)
+            seed = SeedRecord(stages.task.terms.seed, core.query)
             return self._write(content_of(core, requirement, stages.task, seed), rank, SHRUNK)
 
         self.rows += shrunk_rows(
@@ -51,7 +52,7 @@ class Listing:
         files = {row.rank: row.file for row in self.rows if row.requirement == requirement.id and row.file is not None}
 
         def listed(finding: Finding, rank: int) -> RankedCounterexample:
-            seed = SeedRecord(stages.task.seed, finding.query)
+            seed = SeedRecord(stages.task.terms.seed, finding.query)
             file = self._write(content_of(finding, requirement, stages.task, seed), rank, TYPICAL)
             return row_of(finding, requirement, 0, file, Insights(), confidence=stages.task.options.confidence)
 
@@ -60,7 +61,7 @@ class Listing:
     def _row(self, finding: Finding, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory
         known = None if memory is None else memory.of(finding)
-        seed = SeedRecord(task.seed, finding.query) if known is None else known.stored.counterexample.seed
+        seed = SeedRecord(task.terms.seed, finding.query) if known is None else known.stored.counterexample.seed
         content = content_of(finding, requirement, task, seed)
         self._found.append((finding, content))
         file = self._write(content, rank, COUNTEREXAMPLES)

@@ -20,8 +20,9 @@ from bbfalsify.core.verdict import Outcome
 from bbfalsify.records.accepted import Acceptances, load_acceptances
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.store import Store
+from bbfalsify.results.falsify_acceptance import AcceptanceResult
 from bbfalsify.results.falsify_modes import FailureMode
-from bbfalsify.results.falsify_result import AcceptanceResult, FalsificationResult, RequirementResult
+from bbfalsify.results.falsify_result import FalsificationResult, RequirementResult
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import best_robustness, notes_on_lists
 from bbfalsify.running.falsify.counterexample_list import Listing
@@ -29,6 +30,7 @@ from bbfalsify.running.falsify.given import ProfileLike, RequirementLike
 from bbfalsify.running.falsify.replay_store import Memory, recorded_modes
 from bbfalsify.running.falsify.stages import Stages
 from bbfalsify.running.falsify.task import Settings, prepare
+from bbfalsify.running.terms import Terms
 from bbfalsify.running.warm_up import compile_everything
 from bbfalsify.systems import System
 
@@ -53,9 +55,7 @@ def falsify(
     if not recording.writes:
         settings = replace(settings, options=replace(settings.options, fan=0))  # fans are drawn from files
     seed = recording.seed(seed)
-    task = prepare(
-        system, profile, requirements, settings, budget=budget, seed=seed, execution=execution, record=recording.system
-    )
+    task = prepare(system, profile, requirements, settings, Terms(budget, seed, execution, recording.system))
     acceptances = load_acceptances(accepted) if isinstance(accepted, str | Path) else accepted
     memory = None if store is None else Memory(Store.open(store))
     compile_everything(frozenset(requirement.monitor for requirement in task.requirements))
@@ -117,7 +117,7 @@ def _conclude(
     return FalsificationResult(
         name=stages.driver.name,
         outcome=Outcome.overall([row.outcome for row in rows]),
-        seed=task.seed,
+        seed=task.terms.seed,
         simulations=stages.driver.spent.simulations,
         iterations=scribe.progress.search.iterations,
         stop_reason=stages.reason,

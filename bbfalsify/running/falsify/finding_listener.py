@@ -71,9 +71,9 @@ class Scribe:
     def judging_again(self, simulations: int) -> None:
         self.driver.recorder.record(events.StageStarted("judging again", simulations))
 
-    def judged_again(self, again: Again, *, refined: bool) -> None:
+    def judged_again(self, again: Again, *, refined: bool, over: bool = True) -> None:
         self.driver.recorder.record(events.JudgedAgain(self.sampling_check(again).as_json(), refined))
-        if refined:
+        if refined or not over:
             self.driver.recorder.record(events.StageStarted("searching", self.options.simulations))
 
     def sampling_check(self, again: Again) -> SamplingCheck:
@@ -178,8 +178,8 @@ def content_of(finding: Finding, requirement: Requirement, task: Task, seed: See
         probability=finding.probability(task.options.confidence),
         estimates={} if estimate is None else {"cylinder": estimate.cylinder, **estimate.columns},
         profile=task.profile.file,
-        time_limit_s=task.execution.time_limit,
-        memory_limit_mb=task.execution.memory_limit,
+        time_limit_s=task.terms.execution.time_limit,
+        memory_limit_mb=task.terms.execution.memory_limit,
         values=drawn_values(finding, task, finding.stimulus.duration),
         choices=ChoiceRecord.of(choices_of(finding, task.space)),
     )

@@ -125,7 +125,7 @@ class Memory:
         found, requirement = entry.counterexample, task.requirements[number]
         answers = tuple(driver.repeat(repetitions(found, name=f"known/{entry.file.stem}"), pool.answers))
         result = conclude(found, answers, unbounded=never_seen_to_hold(requirement))
-        failing_violates = task.execution.on_failure == "violation"
+        failing_violates = task.terms.execution.on_failure == "violation"
         known = _known(entry, number, result, task.usage.model.actions, failing_violates)
         if known.finding is not None and found.choices is not None:
             _restore_run(known.finding, found.choices.sequence, task)

@@ -40,7 +40,7 @@ class Stages:
         self.shrinking = Shrinking()
         self.plain = smc.Progress()
         self.naming = Naming()
-        self._seeds = SeedTree(task.seed)
+        self._seeds = SeedTree(task.terms.seed)
         self._recalled = self._ended = Ended()
         """The ends of the recall, and of the last stage that asked anything."""
 
@@ -207,7 +207,7 @@ class Stages:
 
     def notes(self) -> list[str]:
         """Notes that a reader needs."""
-        task, execution = self.task, self.task.execution
+        task, execution = self.task, self.task.terms.execution
         return [
             *conclusions.grid_notes(task.system),
             *task.sampling_notes,

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from bbfalsify.core.budget import Budget
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.search.judging_again import Sampling
@@ -22,10 +21,10 @@ from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
 from bbfalsify.running.driver import Driver
-from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.given import ProfileLike, RequirementLike, checked_arguments
 from bbfalsify.running.falsify.sampling_grid import choose_grid
 from bbfalsify.running.judge import RequirementsJudge
+from bbfalsify.running.terms import Terms
 from bbfalsify.running.workers.executors import opened
 from bbfalsify.systems import System
 
@@ -55,11 +54,11 @@ class Task:
     sampling_notes: tuple[str, ...]
     requirements: tuple[Requirement, ...]
     settings: Settings
-    budget: Budget
-    seed: int
-    execution: Execution
-    record: SystemRecord
-    """The place where the system was found."""
+    terms: Terms
+
+    @property
+    def record(self) -> SystemRecord:
+        return self.terms.record(self.system.name)
 
     @cached_property
     def space(self) -> ProfileSpace:
@@ -87,7 +86,7 @@ class Task:
 
     def decided_by(self, *, with_store: bool) -> dict[str, Any]:
         """All that decides the result: a run is only continued where it is the same."""
-        settings, execution = self.settings, self.execution
+        settings, execution = self.settings, self.terms.execution
         return {
             "horizon": settings.horizon,
             "period": self.usage.period,
@@ -100,7 +99,7 @@ class Task:
             "engine": asdict(settings.options),
             "smc": None if settings.baseline is None else asdict(settings.baseline),
             "max_time": settings.max_time,
-            "budget": asdict(self.budget),
+            "budget": asdict(self.terms.budget),
             "time_limit": execution.time_limit,
             "on_failure": execution.on_failure,
             "votes": execution.votes,
@@ -116,8 +115,8 @@ class Task:
         """Open executor, record and driver of this task; with `many_uses` workers make stimuli from seeds."""
         name = recording.name or self.profile.name
         with (
-            opened(self.execution) as where,
-            recording.begin(name, self.seed, decided_by, adapter_sha256=self.record.sha256) as record,
+            opened(self.terms.execution) as where,
+            recording.begin(name, self.terms.seed, decided_by, adapter_sha256=self.record.sha256) as record,
             Driver(
                 self.system,
                 RequirementsJudge(self.requirements),
@@ -125,8 +124,8 @@ class Task:
                 record,
                 name=name,
                 requirements=[r.id for r in self.requirements],
-                budget=self.budget,
-                seeds=SeedTree(self.seed),
+                budget=self.terms.budget,
+                seeds=SeedTree(self.terms.seed),
                 shared=[usage for usage in (self.usage, *self.sampling.finer) if many_uses or usage.makes_drafts],
             ) as driver,
         ):
@@ -138,11 +137,7 @@ def prepare(
     profile: ProfileLike,
     requirements: RequirementLike | Sequence[RequirementLike],
     settings: Settings,
-    *,
-    budget: Budget,
-    seed: int,
-    execution: Execution,
-    record: SystemRecord | None,
+    terms: Terms,
 ) -> Task:
     """Check the arguments and complete them; all problems are told at once."""
     used, read = checked_arguments(system, profile, requirements, settings.horizon)
@@ -151,7 +146,6 @@ def prepare(
     usage = Usage(used, compile_network(used.network), duration, grid.period)
     finer = tuple(replace(usage, period=period) for period in grid.finer)
     random = bool(finer) and system.capabilities.seedable
-    record = record or SystemRecord(system.name)
     return Task(
         system=system,
         usage=usage,
@@ -159,8 +153,5 @@ def prepare(
         sampling_notes=grid.notes,
         requirements=read,
         settings=settings,
-        budget=budget,
-        seed=seed,
-        execution=execution,
-        record=replace(record, name=record.name or system.name),
+        terms=terms,
     )

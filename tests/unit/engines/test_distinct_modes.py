@@ -19,8 +19,7 @@ automata:
   User:
     declarations: "clock x;"
     initial: S
-    locations:
-      S: {invariant: "x <= 2"}
+    locations: {S: {invariant: "x <= 2"}}
     edges:
       - {from: S, to: S, action: press, guard: "x >= 1", update: "x = 0"}
       - {from: S, to: S, action: turn, guard: "x >= 1", update: "x = 0", weight: 0.5}

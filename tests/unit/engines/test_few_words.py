@@ -45,7 +45,8 @@ def test_a_search_that_has_found_nothing_goes_on(search):
 
     progress, options = Progress(), Options(search=search, simulations=300, patience=50, passes=0)
     run(ask, usage_of(driver_profile()), progress, options, requirements=1, seeds=SeedTree(1), listener=Quiet())
-    assert (progress.search.stopped, progress.search.iterations) == (StopReason.BUDGET_SIMULATIONS, 300)
+    assert progress.search.stopped is StopReason.BUDGET_SIMULATIONS
+    assert 300 - 4 <= progress.search.iterations <= 300, "another one could not be confirmed"
 
 
 @pytest.mark.parametrize("search", ["first", "probable"])

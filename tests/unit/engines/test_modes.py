@@ -240,3 +240,11 @@ def test_where_no_two_words_are_the_same_single_actions_tell_what_violations_sha
 
 def test_if_every_use_violates_no_action_is_named():
     assert learn(uses(True, 50), []) == [Pattern(())]
+
+
+def test_a_rare_action_before_a_failure_is_left_out_before_those_that_matter():
+    """Three boosts fail.  Of guests, who are rare, a use with two boosts is known that passes, of others several."""
+    bad = [use((1, "guest"), (2, "boost"), (3, "boost"), (4, "boost"), violated_at=4.0)] * 4
+    good = [use((1, "guest"), (2, "boost"), (3, "boost"))] + [use((2, "boost"), (3, "boost"))] * 3
+    good += [use((1, "guest"), (2, "shower"))] * 20 + [use((1, "shower"))] * 40
+    assert [pattern.core for pattern in learn(bad, good)] == [("boost",) * 3]

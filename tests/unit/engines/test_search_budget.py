@@ -20,8 +20,8 @@ SIGNAL = "format_version: 1\nname: s\nsignals: {u: {range: [0, 1], every: 5}}"
 class Executions(Quiet):
     """Counts every execution of a box whose output is its input and the number of actions so far."""
 
-    def __init__(self, formula):
-        self.formula, self.names = parse_stl(formula, signals=["y"]), []
+    def __init__(self, formula, search):
+        self.formula, self.search, self.names = parse_stl(formula, signals=["y"]), search, []
 
     def ask(self, queries):
         self.names += [query.name for query in queries]
@@ -32,12 +32,14 @@ class Executions(Quiet):
         return judge(self.formula, stimulus.times, {"y": np.asarray(stimulus.inputs["u"]) + actions})
 
     def found(self, finding):
-        self.names += [f"confirm/{finding.name}/{number}" for number in range(3)]
-        finding.confirmation = Confirmation(3, 3, True, None)
+        tries = self.search.tries
+        self.names += [f"confirm/{finding.name}/{number}" for number in range(tries)]
+        finding.confirmation = Confirmation(tries, tries, True, None)
 
 
 def searched(profile, formula, **options):
-    box, progress = Executions(formula), Progress()
+    progress = Progress()
+    box = Executions(formula, progress.search)
     options = Options(**{"passes": 0, "search": "first", **options})
     usage = usage_of(profile, duration=10.0)
     run(box.ask, usage, progress, options, requirements=1, seeds=SeedTree(1), listener=box)

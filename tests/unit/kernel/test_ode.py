@@ -11,6 +11,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import CompiledModel, Sampler, accelerated_walks, compile_network, sample_expressions
 from bbfalsify.kernel.state_inspection import ConcreteState
 from bbfalsify.modelling import parse_expression, parse_network
+from bbfalsify.modelling.reference.exact_code import ExactCode
 from bbfalsify.modelling.reference.flow import RealFlow
 from tests.support.kernel_states import enabled_windows, fire
 from tests.unit.kernel.kernel_models import BRAKING, model, one, several
@@ -65,7 +66,7 @@ def test_values_agree_with_the_reference(rate):
     """The reference interpreter integrates everything by its own Runge–Kutta; the steps differ, so to 1e-8."""
     m = flowing(rate)
     reals = tuple([2.0, *m.network.initial_reals()[1:]])
-    flow = RealFlow(m.network, (0,), tuple(m.network.initial_integers()), reals, step=1 / 128)
+    flow = RealFlow(ExactCode(m.network), (0,), tuple(m.network.initial_integers()), reals, step=1 / 128)
     expected = [float(flow.concrete(float(t))[0]) for t in TIMES]
     np.testing.assert_allclose(values_of(m, 2.0, TIMES), expected, rtol=1e-8)
 

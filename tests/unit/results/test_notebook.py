@@ -61,7 +61,8 @@ def test_a_result_begins_with_its_modes():
     lines = str(with_modes()).splitlines()
     assert lines == [
         f"{EVIL}, {EVIL}: violated in at least 1 of 250 uses [238, 263]",
-        "1 failure mode covers 50 % of that; unseen violations may add up to 1 in 100",
+        "1 failure mode covers 50 % of that, the rest has no short pattern in common; "
+        "unseen violations may add up to 1 in 100",
         f"  #1 {EVIL} twice: 1 in 500 [455, 556], fails 18 % [10, 20]",
         "10 simulations",
         "note: about the run",

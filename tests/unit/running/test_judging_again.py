@@ -98,6 +98,18 @@ def test_a_refined_run_is_the_same_for_any_number_of_workers_and_when_it_is_cont
         assert len(asked) == len(set(asked))
 
 
+@pytest.mark.parametrize("search", ["first", "probable"])
+def test_most_of_the_budget_is_left_for_the_period_that_is_needed(search):
+    """Without an early judgement 8 or 9 were found, and one or two of these judged again at their own period."""
+    options = replace(SMALL, search=search, counterexamples=10, passes=0)
+    result = run(spike, ALWAYS_COOL, options=options)
+    [early, last] = result.sampling.checks
+    assert early.finer == pytest.approx(0.02) and early.matters and early.findings + early.passing + early.closest <= 15
+    assert result.sampling.period == pytest.approx(0.02) and not last.matters
+    assert result.simulations <= 600 and len(result.counterexamples) == 10
+    assert last.findings == 10 and last.passing > 0
+
+
 def test_a_given_period_is_kept_and_the_note_is_loud():
     result = run(spike, ALWAYS_COOL, period=0.2)
     assert result.sampling.period == 0.2 and result.sampling.given and len(result.sampling.checks) == 1

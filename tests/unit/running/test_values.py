@@ -110,7 +110,7 @@ def test_every_guide_goes_on_where_its_run_was_killed(tmp_path, guide):
     events.write_bytes(events.read_bytes()[: events.stat().st_size // 2])
     (copy / "results.json").unlink()
     again = run(tmp_path, "killed", [IMPOSSIBLE], options=options, jobs=2)
-    assert again.simulations == whole.simulations >= 40
+    assert again.simulations == whole.simulations and 40 * 4 // 5 <= whole.simulations <= 40
     assert again.requirements[0].best_robustness == whole.requirements[0].best_robustness
 
 
@@ -123,7 +123,8 @@ def test_one_repetition_confirms_where_that_is_asked_for(found, tmp_path):
 
 def test_nothing_found_ends_with_the_budget_of_the_search(tmp_path):
     result = run(tmp_path, requirements=[IMPOSSIBLE], simulations=230, guide="none")
-    assert (result.outcome, result.iterations, result.counterexamples) == (Outcome.NOT_FALSIFIED, 230, ())
+    assert (result.outcome, result.counterexamples) == (Outcome.NOT_FALSIFIED, ())
+    assert 230 * 4 // 5 <= result.iterations <= result.simulations <= 230
 
 
 def test_the_store_knows_the_only_key(tmp_path):

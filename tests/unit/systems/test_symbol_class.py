@@ -9,8 +9,7 @@ from bbfalsify.testing import check_system
 
 @symbol_system
 class Turnstile:
-    def __init__(self):
-        self.open = False
+    open = False
 
     def coin(self):
         self.open = True

@@ -46,7 +46,7 @@ class CorePass:
 
 def can_split(usage: Usage, pattern: Pattern) -> bool:
     """Tell whether uses can be continued step by step, and the pattern has levels."""
-    return bool(pattern.core) and not pattern.windows and supports_conditional(usage.model) is None
+    return bool(pattern.core) and not pattern.of_whole and supports_conditional(usage.model) is None
 
 
 def split_along(
@@ -141,7 +141,7 @@ def _until(
         family.append(np.arange(family.size), step, kept)
         moving, over = moving[kept], step.particles.time[kept] > usage.duration
         actions, reached = step.action[kept], np.zeros(len(kept), dtype=bool)
-        for row in np.flatnonzero(relevant[actions]).tolist():
+        for row in np.flatnonzero(relevant[actions] & ~over).tolist():  # what comes after the end does not count
             reached[row] = _see(usage, uses[moving[row]], family, row, model.actions[actions[row]]) >= level
         done |= _ended(uses, moving, family, np.flatnonzero(reached))
         over |= reached

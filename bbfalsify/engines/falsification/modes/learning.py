@@ -10,7 +10,8 @@
                    the patterns match nearly all violating uses.
 
 A pattern that often passes may lack a time: "no off for 14 after the first".  It is looked for last.  Where hardly two
-violating words are the same, a single action with its circumstances says more (`single_action.py`).
+violating words are the same, a computed input that stays low or high says more (`lasting.py`), or a single action with
+its circumstances (`single_action.py`).
 
 The result is a decision list: a violating use belongs to the first pattern that it matches; longer cores stand first.
 Learning is heuristic and may be wrong without harm: modes are estimated on other simulations (`estimating.py`).
@@ -24,6 +25,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from bbfalsify.engines.falsification.modes.conditions import (
     FEWEST_USES,
     STILL,
@@ -34,6 +37,7 @@ from bbfalsify.engines.falsification.modes.conditions import (
     told,
     widen,
 )
+from bbfalsify.engines.falsification.modes.lasting import some_of, what_lasts
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.single_action import around
 from bbfalsify.engines.falsification.modes.some_moment import at_some_moment
@@ -74,9 +78,19 @@ def learn(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
     """Learn at most MOST_MODES patterns from violating and passing uses, in the order of the decision list."""
     if bad and not good:
         return [Pattern(())]  # every use violates, whatever it does
+    few, passing = some_of(bad), some_of(good)
     bad, good = _thinned(bad, MOST_LEARNED), _thinned(good, MOST_LEARNED)
+    if _repeating(bad):
+        return _needed(_by_words(bad, good), bad, good)
+    lasting = what_lasts(few, passing)
+    if lasting.conditions and worth([lasting], few, passing) >= PRECISE:
+        return [lasting]
     found = _singles(bad, good) or _by_words(bad, good)
-    return _needed(_ordered(found, bad, good), bad, good)
+    found = _needed(_ordered(found, bad, good), bad, good)
+    if not lasting.conditions:
+        return found
+    both = _needed(_ordered([lasting, *found], few, passing), few, passing)
+    return both if worth(both, few, passing) > MORE * worth(found, few, passing) else found
 
 
 def _by_words(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
@@ -84,27 +98,29 @@ def _by_words(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
     return _widened(_ordered(found, bad, good), bad, good)
 
 
-def _singles(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
-    """Patterns of one action each, where the violating words have too little in common for others; else none."""
+def _repeating(bad: Sequence[Use]) -> bool:
+    """Tell whether the most probable violating words stand for a good part of the violations."""
     weights, total = _added_up(bad), math.fsum(use.weight for use in bad)
     often = Counter(use.word for use in bad)
-    common = sorted((weight for word, weight in weights.items() if often[word] >= FEWEST_USES), reverse=True)[
-        :MOST_MODES
-    ]
-    if total <= 0 or math.fsum(common) > FEW_WORDS * total or () in weights:
-        return []
+    common = sorted((weight for word, weight in weights.items() if often[word] >= FEWEST_USES), reverse=True)
+    return total <= 0 or math.fsum(common[:MOST_MODES]) > FEW_WORDS * total or () in weights
+
+
+def _singles(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+    """Patterns of one action each; none where the most probable word tells as much."""
+    weights, total = _added_up(bad), math.fsum(use.weight for use in bad)
     passing = _heavy(good)
     actions = sorted({action for use in bad for action in use.word})
     found: list[Pattern] = []
     rest = list(bad)
     while len(found) < MOST_SINGLES:
-        sample = Sample((), rest, passing)
         tried = [around(action, rest, passing) for action in actions]
         tried = [one for one in tried if any(one.quiet) and _weight(rest, one) >= BULK * total]
-        best = max(tried, key=lambda one: worth(one, sample), default=None)
-        if best is None or worth(best, sample) < (TELLING if not found else WEAK):
+        worths = [worth([one], rest, passing) for one in tried]
+        if max(worths, default=0.0) < (TELLING if not found else WEAK):
             break
-        if not found and worth(best, sample) < MORE * worth(_pattern(_probable(weights), bad, good), sample):
+        best = tried[int(np.argmax(worths))]
+        if not found and max(worths) < MORE * worth([_pattern(_probable(weights), bad, good)], rest, passing):
             break
         found.append(best)
         rest = [use for use in rest if not best.matches(use)]
@@ -214,17 +230,19 @@ def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     if not any(found.quiet):
         return found
     # The time may count from another action of the word.
-    everyone = Sample((), bad, _heavy(good))
-    others = [around(action, bad, everyone.good) for action in dict.fromkeys(word)]
-    return max([found, *others], key=lambda pattern: worth(pattern, everyone))
+    heavy = _heavy(good)
+    others = [around(action, bad, heavy) for action in dict.fromkeys(word)]
+    return max([found, *others], key=lambda pattern: worth([pattern], bad, heavy))
 
 
-def worth(pattern: Pattern, sample: Sample) -> float:
-    """Harmonic mean of how often a pattern fails, and of the part of the violations that it matches."""
-    still = sample.matching(pattern)
-    weights = (math.fsum(use.weight for use in uses) for uses in (still.bad, still.good, sample.bad))
-    matched, passing, bad = weights
-    return 2 * matched / (matched + passing + bad) if bad else 0.0
+def worth(patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> float:
+    """Harmonic mean of how often uses fail that match one of some patterns, and of the violations that do."""
+    matched, passing = (
+        math.fsum(use.weight for use in uses if any(pattern.matches(use) for pattern in patterns))
+        for uses in (bad, good)
+    )
+    total = math.fsum(use.weight for use in bad)
+    return 2 * matched / (matched + passing + total) if total else 0.0
 
 
 def _sample(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> Sample:
@@ -242,13 +260,18 @@ def _thinned(uses: Sequence[Use], most: int) -> list[Use]:
 def simplify(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     """Leave out actions without a condition if further uses, which match only without them, violate about as often.
 
-    Of a long core whole pieces are left out first, each half as long as those before.
+    Of a long core whole pieces are left out first, each half as long as those before.  An action of which few further
+    uses tell is left out last: without a rare one before it, more of them tell whether it matters.
     """
+    return _simplified(_simplified(pattern, bad, good, few=False), bad, good, few=True)
+
+
+def _simplified(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use], *, few: bool) -> Pattern:
     size = max(1, len(pattern.core) // 4)
     number = 0
     while number < len(pattern.core):
         shorter = _without_piece(pattern, number, size)
-        if shorter is not None and _as_often(pattern, shorter, bad, good):
+        if shorter is not None and _as_often(pattern, shorter, bad, good, few=few):
             pattern, number = shorter, 0 if size == 1 else number
         else:
             number += size
@@ -264,7 +287,8 @@ def _without_piece(pattern: Pattern, number: int, size: int) -> Pattern | None:
     return shorter
 
 
-def _as_often(pattern: Pattern, shorter: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> bool:
+def _as_often(pattern: Pattern, shorter: Pattern, bad: Sequence[Use], good: Sequence[Use], *, few: bool) -> bool:
+    """`few`: the answer where only a few further uses are known."""
     usual, further, count = [0.0, 0.0], [0.0, 0.0], 0
     for passes, uses in enumerate((bad, good)):
         for use in uses:
@@ -273,8 +297,10 @@ def _as_often(pattern: Pattern, shorter: Pattern, bad: Sequence[Use], good: Sequ
             elif shorter.matches(use):
                 further[passes] += use.weight
                 count += 1
-    if count < FEWEST or not sum(further):
+    if not sum(further):
         return True  # the action says nothing that the others do not imply
+    if count < FEWEST:  # where the pattern nearly always fails, one that passes is no chance
+        return few and (further[0] > 0 or usual[0] < PRECISE * sum(usual))
     return bool(usual[0]) and further[0] / sum(further) >= AS_OFTEN * usual[0] / sum(usual)
 
 

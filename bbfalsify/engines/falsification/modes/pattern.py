@@ -8,18 +8,20 @@ places where every condition holds.  A pattern without a core speaks about value
     Pattern(("on",), (Condition(Free("off", 0), low=14.0),))           on, then no off for 14
     Pattern((), (Condition(Window("throttle", 0, 14, "least"), low=93.0),))     throttle ≥ 93 from 0 to 14
     Pattern((), (Condition(Rise("u"), low=6.0),))                      u rises by 6 or more, at some time
+    Pattern((), (Condition(Lasting("T_out", 24.0, "greatest"), high=-31.5),))   T_out ≤ -31.5 for 24, at some time
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d
 
-from bbfalsify.engines.falsification.modes.moments import Held, Moving, Rise, at_moments
+from bbfalsify.engines.falsification.modes.moments import SLACK, Held, Moving, Rise, at_moments
 from bbfalsify.engines.falsification.modes.use import Use
 
 
@@ -90,7 +92,46 @@ class Window:
         return use.values[self.name].window(self.start, self.end)
 
 
-Placed = Gap | Level | Without | Free | Window
+@dataclass(frozen=True)
+class Lasting:
+    """The lowest level that a computed input stays below for so long, or the highest one that it stays above."""
+
+    name: str
+    length: float
+    extreme: str
+    """greatest: it stays below; least: it stays above"""
+
+    def value(self, use: Use, places: Sequence[int]) -> float:
+        """Infinite where the use is shorter."""
+        if self not in use.remembered:
+            use.remembered[self] = np.array(self.among(use.regular(), use.step))
+        return float(use.remembered[self])
+
+    def possible(self, use: Use, low: float, high: float) -> bool:
+        """Tell by few samples, one in each window, whether the value may lie within limits."""
+        levels = use.regular(self._size(use.step)).get(self.name, np.zeros(0))
+        return bool(((low <= levels) & (levels <= high)).any())
+
+    def among(self, signals: Mapping[str, np.ndarray], step: float) -> float:
+        """The value in a use with these signals."""
+        levels, sign, size = signals.get(self.name, np.zeros(0)), self._sign, self._size(step)
+        if len(levels) < size:
+            return sign * math.inf
+        # The greatest of each window of so many samples; those that go beyond an end are left out.
+        greatest = maximum_filter1d(sign * levels, size, origin=-(size // 2))[: len(levels) - size + 1]
+        return sign * float(greatest.min())
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.extreme == "greatest" else -1.0
+
+    def _size(self, step: float) -> int:
+        return int(self.length / step + SLACK) + 1
+
+
+ByWhole = Window | Lasting
+"""Features of which a use has one value, wherever the core stands."""
+Placed = Gap | Level | Without | Free | ByWhole
 """Features of which a use has one value, given the places of the core."""
 Feature = Placed | Moving
 
@@ -104,6 +145,14 @@ class Condition:
     def allows(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    def of_whole(self, use: Use) -> bool:
+        """Tell whether a condition about the whole use holds."""
+        feature = self.feature
+        if isinstance(feature, Lasting) and feature not in use.remembered:
+            if not feature.possible(use, self.low, self.high):
+                return False
+        return isinstance(feature, ByWhole) and self.allows(feature.value(use, ()))
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -115,12 +164,12 @@ class Pattern:
             return False
         if not self.core:
             return not self.moving or bool(self.moments(use).any())
-        if len(self.windows) == len(self.conditions):
+        if len(self.of_whole) == len(self.conditions):
             return True
         return any(reached == len(self.core) for reached in Occurrence(self).through(use))
 
     def _possible(self, use: Use) -> bool:
-        return use.has(self.core) and all(c.allows(w.value(use, ())) for c, w in self.windows)
+        return use.has(self.core) and all(c.of_whole(use) for c, _ in self.of_whole)
 
     def without(self, action: int) -> Pattern | None:
         """The pattern without an action of its core; None if a condition speaks about it."""
@@ -173,8 +222,8 @@ class Pattern:
         return held
 
     @cached_property
-    def windows(self) -> list[tuple[Condition, Window]]:
-        return [(c, c.feature) for c in self.conditions if isinstance(c.feature, Window)]
+    def of_whole(self) -> list[tuple[Condition, ByWhole]]:
+        return [(c, c.feature) for c in self.conditions if isinstance(c.feature, ByWhole)]
 
     @cached_property
     def moving(self) -> list[tuple[Condition, Moving]]:

@@ -9,7 +9,7 @@ that are not on the list.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,7 +34,7 @@ plain simulations would only repeat: in their place violating uses are varied (`
 
 MOST_FURTHER = 300
 """Findings beside the list that are learned from."""
-PER_TRACE, MOST_WALKS, PER_SIMULATION = 5, 20_000, 8
+PER_TRACE, MOST_WALKS, PER_SIMULATION = 5, 40_000, 8
 
 
 def learning_passes(usage: Usage, passes: int) -> int:
@@ -87,7 +87,7 @@ def learning_uses(
     ]
     good: list[Use] = []
     # Traces along a word that did not violate may still do so along a longer one, which shows them.
-    continued = {other.actions[:length] for other in rows for length in range(len(other.actions))}
+    continued = continued_by(row.actions for row in rows)
     for row in rows:
         few = PassPlan(learning_passes(usage, plan.passes), plan.traces, plan.estimator, plan.confidence)
         made = estimate(ask, usage, row, few, seeds.child("learn"), "modes")
@@ -161,6 +161,13 @@ class PlainUses:
             (self.on_list if known else self.violating).append(use)
 
     def _follows(self, walk: Walk) -> bool:
-        longest = max(map(len, self.listed), default=0)
+        """Tell whether the passes along a row stand for this passing use; they do not for rows that others continue."""
+        rows = self.listed - continued_by(self.listed)
+        longest = max(map(len, rows), default=0)
         actions = walk.actions(self.usage.model)[:longest]
-        return any(actions[:n] in self.listed for n in range(1, len(actions) + 1))
+        return any(actions[:n] in rows for n in range(1, len(actions) + 1))
+
+
+def continued_by(words: Iterable[Word]) -> set[Word]:
+    """The beginnings of these words."""
+    return {word[:length] for word in words for length in range(len(word))}

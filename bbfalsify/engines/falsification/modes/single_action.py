@@ -1,136 +1,36 @@
 """Patterns of one action with conditions: its time, values in force, times without another action.
 
 Where hardly two violating words are the same, a word shows nothing that others share, but a single action with its
-circumstances may: "large_neg with T_out ≤ -7, no calm for 124".  Limits are chosen for the pattern's worth,
-
-    worth = harmonic mean of how often the pattern fails, and of the part of the violations that it matches
-
-one feature after the other.  After each new one, the limits of the others are chosen again.
+circumstances may: "large_neg with T_out ≤ -7, no calm for 124".  Limits are chosen by the pattern's worth
+(`limits_table.py`).
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from bbfalsify.engines.falsification.modes.conditions import clean, outward, plainest, step_of
-from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern
+from bbfalsify.engines.falsification.modes.limits_table import LimitsTable, best_conditions
+from bbfalsify.engines.falsification.modes.pattern import Free, Gap, Level, Pattern
 from bbfalsify.engines.falsification.modes.use import Use
 
-MOST_CONDITIONS = 3
 MOST_PLACES = 30
 """Places of the action in one use that are looked at, the first ones."""
-BETTER = 1.07
-"""A further condition must be worth this much more …"""
-AS_GOOD, SHARP = 0.97, 0.995
-"""… and of limits that are worth about the same the widest is taken; violations come at the end of a time without an
-action, so its limit is sharp."""
-
-Limits = dict[tuple[int, int], float]
-"""By feature and side (0: at most, 1: at least): the limit."""
 
 
 def around(action: str, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     """The pattern of one action that is worth most."""
-    table = _Table.of(action, bad, good)
-    limits: Limits = {}
-    worth = table.worth(table.holds(limits))
-    while len(limits) < MOST_CONDITIONS and table.bad_weight > 0:
-        tried = ((key, *table.best_limit(limits, key)) for key in table.sides if key not in limits)
-        key, limit, new = max(tried, key=lambda one: one[2], default=((0, 0), 0.0, 0.0))
-        if new <= BETTER * worth:
-            break
-        limits[key], worth = limit, new
-        for known in list(limits):
-            others = {other: value for other, value in limits.items() if other != known}
-            limits[known], worth = table.best_limit(others, known)
-    return Pattern((action,), tuple(_conditions(table.features, limits)))
-
-
-def _conditions(features: Sequence[Gap | Level | Free], limits: Limits) -> Iterator[Condition]:
-    for number in dict.fromkeys(number for number, _ in limits):
-        low, high = limits.get((number, 1), -np.inf), limits.get((number, 0), np.inf)
-        yield Condition(features[number], low=low, high=high)
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """The places of an action in all uses, with the values of its features."""
-
-    features: Sequence[Gap | Level | Free]
-    values: np.ndarray
-    """[places, features]"""
-    use: np.ndarray
-    """The use of each place."""
-    weights: np.ndarray
-    """[2, uses]: of those that violate, and of those that pass; the other one is 0."""
-    bad_weight: float
-    """Weight of all violating uses, also of those without the action."""
-    steps: Sequence[float]
-    """Limits of each feature are multiples of this."""
-
-    @staticmethod
-    def of(action: str, bad: Sequence[Use], good: Sequence[Use]) -> _Table:
-        absent = {other for use in (*bad, *good) for other in use.standing} - {action}
-        names = next((list(use.values) for use in bad), [])
-        features: list[Gap | Level | Free] = [Gap(0), *(Level(name, 0) for name in names)]
-        features += [Free(other, 0) for other in sorted(absent)]
-        rows, numbers = [], []
-        for number, use in enumerate((*bad, *good)):
-            for place in use.places_of((action,))[:MOST_PLACES]:
-                rows.append([feature.value(use, (place,)) for feature in features])
-                numbers.append(number)
-        values = np.array(rows).reshape(-1, len(features))
-        weights = np.zeros((2, len(bad) + len(good)))
-        weights[0, : len(bad)] = [use.weight for use in bad]
-        weights[1, len(bad) :] = [use.weight for use in good]
-        steps = [
-            step_of(values[:, number]) * (0.1 if isinstance(feature, Free) else 1.0)
-            for number, feature in enumerate(features)
-        ]
-        return _Table(features, values, np.array(numbers, np.int64), weights, float(weights[0].sum()), steps)
-
-    @property
-    def sides(self) -> list[tuple[int, int]]:
-        """Features that may be limited, from above or below; a time without an action only from below."""
-        pairs = itertools.product(range(len(self.features)), (0, 1))
-        return [(number, side) for number, side in pairs if side or not isinstance(self.features[number], Free)]
-
-    def holds(self, limits: Limits) -> np.ndarray:
-        """Tell at which places all limits hold."""
-        met = np.ones(len(self.use), bool)
-        for (number, side), limit in limits.items():
-            met &= self.values[:, number] >= limit if side else self.values[:, number] <= limit
-        return met
-
-    def worth(self, met: np.ndarray) -> float:
-        uses = np.unique(self.use[met])
-        return float(self._worth(*self.weights[:, uses].sum(axis=1)))
-
-    def best_limit(self, others: Limits, key: tuple[int, int]) -> tuple[float, float]:
-        """The limit of one side of a feature that is worth most beside others, and its worth."""
-        number, side = key
-        met, sign = self.holds(others), -1.0 if side else 1.0
-        if not met.any():
-            return sign * np.inf, 0.0
-        # A use matches from its least value on; negated, lower limits are the same.
-        least = np.full(self.weights.shape[1], np.inf)
-        np.minimum.at(least, self.use[met], sign * self.values[met, number])
-        order = np.argsort(least, kind="stable")
-        order = order[np.isfinite(least[order])]
-        sums, known = np.cumsum(self.weights[:, order], axis=1), least[order]
-        tried = np.unique([outward(v, self.steps[number]) for v in np.unique(known[self.weights[0, order] > 0])])
-        if not len(tried):
-            return sign * np.inf, 0.0
-        ends = np.searchsorted(known, tried, "right") - 1
-        worth = self._worth(*sums[:, ends])
-        as_good = SHARP if isinstance(self.features[number], Free) else AS_GOOD
-        widest = float(tried[worth >= as_good * worth.max()].max())
-        limit = plainest(widest, known, self.steps[number])
-        return clean(sign * limit), float(worth[np.searchsorted(tried, widest)])
-
-    def _worth(self, bad: np.ndarray, good: np.ndarray) -> np.ndarray:
-        return 2 * bad / (bad + good + self.bad_weight)  # 2 p r / (p + r)
+    absent = {other for use in (*bad, *good) for other in use.standing} - {action}
+    names = next((list(use.values) for use in bad), [])
+    features: list[Gap | Level | Free] = [Gap(0), *(Level(name, 0) for name in names)]
+    features += [Free(other, 0) for other in sorted(absent)]
+    rows, numbers = [], []
+    for number, use in enumerate((*bad, *good)):
+        for place in use.places_of((action,))[:MOST_PLACES]:
+            rows.append([feature.value(use, (place,)) for feature in features])
+            numbers.append(number)
+    values = np.array(rows).reshape(-1, len(features))
+    return Pattern(
+        (action,), tuple(best_conditions(LimitsTable.of(features, values, np.array(numbers, np.int64), bad, good)))
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -51,8 +51,12 @@ class Use:
     """Time at which the use ends, or the walk that is known of it."""
     walk: Walk | None = None
     """The walk over the profile; None for a use made by hand."""
+    computed: Callable[[int], Mapping[str, np.ndarray]] = field(default=lambda _every: {}, repr=False)
+    """The computed inputs at regular times, or every so many of them; made when asked for, as a year has thousands."""
+    step: float = 1.0
+    """Time between two of them."""
     remembered: dict[Hashable, np.ndarray] = field(default_factory=dict, repr=False)
-    """Values at its moments, by feature."""
+    """Values at its moments, or of all of it, by feature."""
 
     @property
     def violating(self) -> bool:
@@ -99,6 +103,11 @@ class Use:
             place = places[later]
         return place < self.until_violation
 
+    def regular(self, every: int = 1) -> dict[str, np.ndarray]:
+        """The computed inputs at regular times up to the violation, or the end; or `every` so many of these."""
+        count = int(min(min(self.violated_at, self.end) / self.step, 1e9) + 1e-9) // every + 1
+        return {name: levels[:count] for name, levels in self.computed(every).items()}
+
     @cached_property
     def moments(self) -> np.ndarray:
         """Times up to the violation at which a value changes, the start included."""
@@ -122,4 +131,7 @@ def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: floa
     values |= {name: Series(np.array(curve.times), np.array(curve.values)) for name, curve in drawn.curves.items()}
     values |= {name: Series(np.zeros(1), np.array([value])) for name, value in drawn.parameters.items()}
     end = min(usage.duration, float(walk.times[-1])) if walk.steps else usage.duration
-    return Use(walk.actions(usage.model), walk.times, values, violated_at, weight, end, walk)
+    made = int(np.searchsorted(walk.times, usage.duration, "right"))  # a walk goes one action beyond the end
+    actions, moments = walk.actions(usage.model)[:made], walk.times[:made]
+    computed = partial(usage.computed_signals, walk)
+    return Use(actions, moments, values, violated_at, weight, end, walk, computed, usage.regular_step)

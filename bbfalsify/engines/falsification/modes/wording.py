@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from bbfalsify.engines.falsification.modes.moments import Held, Moving, Rise
-from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern, Window
+from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Lasting, Level, Pattern, Window
 
 
 def name_of(pattern: Pattern) -> str:
@@ -50,8 +50,11 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
         if levels:
             text += " with " + " and ".join(_limits(c, units) for c in levels)
         parts.append(text)
-    windows = sorted(pattern.windows, key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
+    windows = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
+    windows = sorted(windows, key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
     values = [_limits(c, units) + _when(at) + _some_time(c, at) for c, at in windows]
+    lasting = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Lasting)]
+    values += [f"at some time {_limits(c, units)} for {at.length:g}" for c, at in lasting]
     said = (
         ", ".join([*_counted(pattern.core, parts), *values, *_at_a_moment(pattern.moving, units)])
         or "any use: no short pattern found"

@@ -89,14 +89,14 @@ class Subject:
         return bool(answer.judgements) and [f.actions for f in found] != [self.finding.actions]
 
 
-def subjects_of(search: Search, passing: Passing, level: int, most: int) -> list[Subject]:
+def subjects_of(search: Search, passing: Passing, level: int, most: int, time: str = "") -> list[Subject]:
     """Choose what is judged again, at most so many: of few, half are findings, the others passing runs of both kinds.
 
-    `level` is the number of refinements before.
+    `level` is the number of refinements before, and `time` tells queries of one search apart.
     """
     findings = [
         Subject(
-            f"again/{level}/{f.requirement}/{f.name}",
+            f"again/{level}{time}/{f.requirement}/{f.name}",
             Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation), f.choices),
             f,
         )
@@ -104,7 +104,7 @@ def subjects_of(search: Search, passing: Passing, level: int, most: int) -> list
         if f.walk is not None and f.iteration is not None  # findings from the store have no walk
     ]
     drawn, closest = (
-        [Subject(f"again/{level}/{run.iteration}", run, close=close) for run in runs]
+        [Subject(f"again/{level}{time}/{run.iteration}", run, close=close) for run in runs]
         for runs, close in ((passing.drawn(), False), (passing.closest(), True))
     )
     passed = len(drawn) + len(closest)

@@ -119,7 +119,8 @@ class ProbableSearch:
         try:
             for _ in turns(search, self.plan, self._settled, out_of_time):
                 self._round()
-            self._report_all()
+            if search.stopped is not None:
+                self._report_all()
         finally:  # an interrupted search keeps what it has
             if self._scarce:
                 search.findings[:] = [f for f in search.findings if f in self._before or f in self._reported]

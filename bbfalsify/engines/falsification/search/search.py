@@ -93,6 +93,8 @@ class Search:
     """Simulations that confirmations of what was found will take."""
     tries: int | None = None
     """Confirmations of each finding, where the budget has no room for as many as are wanted."""
+    too_coarse: Callable[[], bool] | None = None
+    """Tells, early in the search, that samples are too far apart: it is left, and begins again at a finer period."""
 
     def begin(self, requirements: int) -> None:
         self.kept = 0
@@ -290,7 +292,10 @@ class Source(Protocol):
 def turns(
     search: Search, plan: WalkPlan, settled: Callable[[int], bool], out_of_time: Callable[[], bool]
 ) -> Iterator[list[int]]:
-    """Yield the requirements that are not settled, turn by turn, until none is left or the budget is spent."""
+    """Yield the requirements that are not settled, turn by turn, until none is left or the budget is spent.
+
+    A search that is left because its samples are too far apart has not stopped.
+    """
     while search.stopped is None:
         missing = [requirement for requirement in range(len(search.known)) if not settled(requirement)]
         if not missing:
@@ -299,6 +304,8 @@ def turns(
             search.stopped = StopReason.BUDGET_SIMULATIONS
         elif out_of_time():
             search.stopped = StopReason.BUDGET_TIME
+        elif search.too_coarse is not None and search.too_coarse():
+            return
         else:
             yield missing
 
