@@ -222,8 +222,8 @@ def test_a_mode_below_a_millionth_is_estimated_along_its_core():
 def test_intervals_along_cores_cover():
     """H0: intervals of rare modes cover in 95 % of the runs.
 
-    200 runs: fewer than 91.5 % cover by chance in less than 2 % of all test runs; a coverage of 85 % is found in more
-    than 99 % of them.
+    200 runs: fewer than 93.5 % cover by chance in 13 % of all test runs; a coverage of 90 % is found in 94 % of them.
+    Of the first 300 seeds 289 cover; where the scatter of ten passes had no lower bound, 277 did.
     """
     covered = []
     for seed in range(200):
@@ -231,7 +231,7 @@ def test_intervals_along_cores_cover():
         simulate(ask_twelve, LONG, 0, frozenset(), strata)
         found = estimate_modes(LONG, [TWELVE], [], strata, 0.95).total
         covered.append(found.low <= 4.0**-12 <= found.high)
-    assert np.mean(covered) >= 0.915
+    assert np.mean(covered) >= 0.935
 
 
 @pytest.mark.parametrize(

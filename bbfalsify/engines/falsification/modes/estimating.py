@@ -107,8 +107,6 @@ def estimate_modes(
             found.append(
                 mode(number, own, mostly or [row for row, first in zip(rows, walks, strict=True) if first == number])
             )
-    if not found and rows and total.none_seen:  # the estimates met no violation, but the search did
-        found = [mode(walks[0], divided[:1], rows[:1])] if walks[0] < none else []
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
     beside = met.of_mode(none)
