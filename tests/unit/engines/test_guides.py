@@ -275,6 +275,17 @@ def test_the_portfolio_draws_on_a_plateau_until_a_draw_is_lower():
     assert set(names[18:51]) == {"plain"} and np.mean(learning[51:]) > 0.4
 
 
+@pytest.mark.filterwarnings("error")
+def test_failed_simulations_are_no_good_scores_and_warn_nobody():
+    """A system that returned NaN printed numpy's "invalid value encountered in scalar subtract"."""
+    space = FixedSpace()
+    guide = Portfolio(space, 1, SeedTree(2))
+    for turn in range(60):
+        [proposal] = guide.ask(1)
+        guide.tell([space.play(proposal, turn)], np.array([[np.inf if turn < 40 or turn % 3 else float(turn)]]))
+    assert guide.later.wins.sum() < guide.later.losses.sum()
+
+
 def test_draws_that_bring_good_scores_get_more_turns():
     def turns(good):
         space, names = FixedSpace(), []

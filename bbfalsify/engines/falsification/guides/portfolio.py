@@ -73,6 +73,11 @@ TIED = 2
 """Draws with the lowest score that make it a plateau."""
 
 
+def good_score(values: np.ndarray, share: float) -> float:
+    """The score below which this share of all lie; simulations that failed have the highest."""
+    return float(np.quantile(np.minimum(values, np.finfo(float).max), share))
+
+
 class Bandit:
     """Thompson sampling over the success rates of some names; a success counts less with each later turn."""
 
@@ -162,10 +167,10 @@ class Portfolio:
     def _learn(self, own: str, values: np.ndarray) -> None:
         """Tell the bandit of the guide at turn which of its scores are among the best."""
         if own in self.bandit.names:
-            bar = np.quantile(self.memory.values, REWARDED)
+            bar = good_score(self.memory.values, REWARDED)
             for value in values:
                 self.bandit.learn(own, bool(value < bar))
         elif own in self.later.names and self.drawn:
-            bar = np.quantile(self.memory.values[self.drawn], REWARDED_DRAWS)
+            bar = good_score(self.memory.values[self.drawn], REWARDED_DRAWS)
             for value in values:
                 self.later.learn(own, bool(value <= bar))
