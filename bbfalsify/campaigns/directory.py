@@ -24,7 +24,8 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.json_files import read_json, write_json
 from bbfalsify.records.locks import LockedFile
-from bbfalsify.records.run_directory import FORMAT_VERSION, RunDirectory, versions
+from bbfalsify.records.manifest import FORMAT_VERSION, versions
+from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.records.run_files import CAMPAIGN, EVENTS, MANIFEST
 from bbfalsify.systems.references import resolve_reference
 

@@ -79,6 +79,12 @@ def spoken_about(engine: Any, kinds: Mapping[str, EngineKind]) -> str:
     return own or sampled or kinds[engine.kind].about
 
 
+def named_subjects(reader: Reader, kinds: Mapping[str, EngineKind]) -> set[str]:
+    """Return what engines whose settings are wrong speak about: those that need nothing take a system or a model."""
+    data = reader.document.data if isinstance(reader.document.data, dict) else {}
+    return {"signals" if not kind.needs and "system" in data else kind.about for kind in kinds.values()}
+
+
 def check_subjects(reader: Reader, about: Collection[str], kinds: Mapping[str, EngineKind]) -> None:
     """Note what is missing for engines that take a model, or a system with a profile."""
     data = reader.document.data if isinstance(reader.document.data, dict) else {}

@@ -10,8 +10,9 @@ from bbfalsify.campaigns.categories import category, run_category
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement
 from bbfalsify.records.counterexample import SystemRecord
+from bbfalsify.records.manifest import file_hash
 from bbfalsify.records.recording import Recording
-from bbfalsify.records.run_directory import RunDirectory, file_hash
+from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.results.recorded import recorded_results
 from bbfalsify.systems.references import resolve_reference
 

@@ -17,7 +17,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from bbfalsify.campaigns.engine_entries import check_needs, check_subjects, named_kinds, read_engines, spoken_about
+from bbfalsify.campaigns.engine_entries import (
+    check_needs,
+    check_subjects,
+    named_kinds,
+    named_subjects,
+    read_engines,
+    spoken_about,
+)
 from bbfalsify.campaigns.inputs import Inputs, acceptances_of, check_early_stop, check_lengths, load_inputs, signals_of
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, fits, parse_items
@@ -118,9 +125,8 @@ def plan_document(
     [engine] = sections.get("engine", [None])
     points_of_engines, kinds = read_engines(reader, engine, engines), named_kinds(engine, engines)
     check_needs(reader, kinds)
-    # Where an engine's settings are wrong, its name still says what the rest of the campaign is about.
     about = {spoken_about(point, kinds) for point in points_of_engines}
-    about = about or {kind.about for kind in kinds.values()} or {"signals"}
+    about = about or named_subjects(reader, kinds) or {"signals"}
     check_subjects(reader, about, kinds)
     inputs = load_inputs(reader, sections, base, about, declared_only=given.get("declared_only", False))
     items = collect_items(reader, sections["requirements"][0], base) if "requirements" in sections else None

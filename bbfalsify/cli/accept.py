@@ -42,7 +42,7 @@ def accept(
     from bbfalsify.core.errors import UserError, unknown_name
     from bbfalsify.records.accept_run import accept as write
     from bbfalsify.reporting.formatting import shorten_word
-    from bbfalsify.results.falsify_result import failures_of, mode_failure, named_modes
+    from bbfalsify.results.falsify_acceptance import failures_of, mode_failure, named_modes
     from bbfalsify.results.recorded import read_results
 
     result = read_results(run)

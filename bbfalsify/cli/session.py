@@ -53,9 +53,9 @@ def run_campaign(
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
     with _resumable(campaign, session.out), Progress(quiet=session.quiet) as progress:
-        for kind in dict.fromkeys(plan.kind for plan in campaign.runs):
-            notice = kind.named("compiling")
-            if notice is not None and (text := notice()) is not None:
+        notices = ((plan.kind.named("compiling"), plan.engine) for plan in campaign.runs)
+        for text in dict.fromkeys(notice(settings) for notice, settings in notices if notice is not None):
+            if text is not None:
                 progress.say(text)
         if directory is not None:
             progress.say(f"continuing {directory}")

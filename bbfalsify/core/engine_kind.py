@@ -47,7 +47,7 @@ class EngineKind:
     progress: str | None = None
     """(progress, place, clock) -> a listener of the run's events."""
     compiling: str | None = None
-    """() -> a sentence about what will be compiled before the first run, or None."""
+    """(settings) -> a sentence about what will be compiled before the first run, or None."""
 
     def named(self, what: str) -> Any:
         """Import the function or model that a field names; None where a generic one does."""

@@ -31,6 +31,8 @@ DELAY_DISTRIBUTIONS = np.array(
 _FIRST_CAPACITY = 32
 _FIRST_ROOM = 256
 """Random numbers of a taped walk; one that needs more is repeated with more room."""
+_TILTED_TOGETHER = 50
+"""Tilted walks that share arrays, which have room for the longest of them."""
 
 
 def _shares(distribution: np.ndarray | int, count: int) -> np.ndarray:
@@ -108,11 +110,30 @@ def tilted_walks(
     model: CompiledModel, seeds: np.ndarray, tilts: Tilts, until: float, max_steps: int
 ) -> list[tuple[Walk, np.ndarray]]:
     """Make walks whose random numbers have tilted laws; return each with the numbers in the bins of the tilts."""
+    refuse_handshakes(model)
     walker, made = Walker.of(model, tilts=tilts), []
-    for seed in seeds:
-        walk = _one_walk(walker, int(seed), until, max_steps)
-        made.append((walk, walker.R[len(walker.R) - tilts.size :].copy()))
+    for first in range(0, len(seeds), _TILTED_TOGETHER):
+        words = np.ascontiguousarray(seeds[first : first + _TILTED_TOGETHER], np.uint64)
+        walks, bins = _tilted_batch(walker, words, tilts.size, until, max_steps)
+        made += [(walks.walk(i), bins[i]) for i in range(len(words))]
     return made
+
+
+def _tilted_batch(
+    walker: Walker, words: np.ndarray, size: int, until: float, max_steps: int
+) -> tuple[Walks, np.ndarray]:
+    model, bins = walker.model, np.zeros((len(words), size), np.uint64)
+    fixed = *initial_state(model), *limits(model)
+
+    def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
+        for b in range(first, len(words)):  # one by one, as the walker counts the bins of one walk
+            part = words[: b + 1]
+            if stochastic_batch(*walker.arrays, *fixed, part, until, max_steps, b, capacity, *arrays) == b:
+                return b
+            bins[b] = walker.R[len(walker.R) - size :]
+        return len(words)
+
+    return _record(model, len(words), max_steps, run, walker), bins
 
 
 def _one_walk(walker: Walker, seed: int, until: float, max_steps: int) -> Walk:

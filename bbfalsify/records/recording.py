@@ -23,8 +23,9 @@ from bbfalsify.core.events import Listener, RecordDamaged, RunResumed, RunStarte
 from bbfalsify.core.seeds import draw_seed
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.event_log import Recorder
+from bbfalsify.records.manifest import versions
 from bbfalsify.records.recorded_answers import RecordedAnswers
-from bbfalsify.records.run_directory import RunDirectory, recorded_seed, versions
+from bbfalsify.records.run_directory import RunDirectory, recorded_seed
 from bbfalsify.records.run_files import MANIFEST, RESULTS
 
 Results = dict[str, Any]

@@ -20,15 +20,12 @@ result is in the manifest under `decided_by`, and every difference is named.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
 import os
 import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +36,7 @@ from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.disk import wait_for
 from bbfalsify.records.event_log import RecordedEvent, Recorder, ends_with_its_end, read_events
 from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.records.manifest import FORMAT_VERSION, differences, question_of, versions
 from bbfalsify.records.run_files import (
     COUNTEREXAMPLES,
     EVENTS,
@@ -51,8 +49,6 @@ from bbfalsify.records.run_files import (
     WORKERS_LOG,
 )
 
-FORMAT_VERSION = 1
-_PACKAGES = ("bbfalsify", "numpy", "scipy", "numba")
 _LONGEST_NAME = 60
 
 
@@ -196,7 +192,7 @@ class RunDirectory:
 
     def check_same_question(self, configuration: Mapping[str, Any]) -> None:
         """Refuse to take the results of a finished run for the answer to something else."""
-        before, now = _question(self.read_manifest().get("configuration")), _question(configuration)
+        before, now = question_of(self.read_manifest().get("configuration")), question_of(configuration)
         if before:  # runs of the Python API have none
             self._refuse(before, now)
 
@@ -245,34 +241,6 @@ class RunDirectory:
         return sorted((self.path / COUNTEREXAMPLES).glob("*.json"))
 
 
-_QUESTION = ("system", "model", "constants", "engine", "seed", "budget")
-
-
-def _question(configuration: Any) -> dict[str, Any]:
-    """Return what of a configuration decides the results, as it is read; the words about a requirement do not."""
-    if not isinstance(configuration, Mapping):
-        return {}
-    found = {key: configuration[key] for key in _QUESTION if key in configuration}
-    for row in configuration.get("requirements") or ():
-        told = {key: value for key, value in row.items() if key not in ("id", "text", "expected")}
-        found[f"requirement {row.get('id')}"] = told
-    read: dict[str, Any] = json.loads(json.dumps(found))
-    return read
-
-
-def readable_manifest(directory: str | Path) -> dict[str, Any]:
-    """Read the manifest of a run that is only looked at; refuse another format rather than misread it."""
-    file = Path(directory) / MANIFEST
-    manifest = read_json(file)
-    if not isinstance(manifest, dict) or "format_version" not in manifest:
-        raise UserError(Problem("not the manifest of a run (it has no format_version).", file=str(file)))
-    found = manifest["format_version"]
-    if found != FORMAT_VERSION:
-        what = f"a run directory of format {found}; this version of bbfalsify reads format {FORMAT_VERSION}."
-        raise UserError(Problem(what, file=str(file)))
-    return manifest
-
-
 def recorded_seed(directory: str | Path | None) -> int | None:
     """Return the seed of the run that was begun there, if one was; the record knows it where the manifest is lost."""
     if directory is None:
@@ -284,38 +252,6 @@ def recorded_seed(directory: str | Path | None) -> int | None:
     if place.events.is_file():
         return next((e.data.get("seed") for e in read_events(place.events) if e.kind == "RunStarted"), None)
     return None
-
-
-@functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them
-def versions() -> dict[str, str]:
-    """Versions of Python and packages; numpy does not promise the same random numbers in all its versions."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:  # run from a source tree
-            continue
-    if "bbfalsify" not in found:
-        import bbfalsify
-
-        found["bbfalsify"] = bbfalsify.__version__
-    return found
-
-
-def file_hash(path: str | Path | None) -> str | None:
-    """SHA-256 of a file, None where there is none."""
-    if path is None or not Path(path).is_file():
-        return None
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-def differences(before: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
-    """(dotted name, what it was, what it is) of everything that is not the same."""
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        for key in dict.fromkeys([*before, *now]):
-            yield from differences(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
-    elif before != now:
-        yield name, _short(before), _short(now)
 
 
 def _can_be_run_in(path: Path) -> bool:
@@ -332,11 +268,6 @@ def _files_of(results: Mapping[str, Any]) -> Iterator[str]:
         for named in (row, row.get("shrunk") or {}):
             if named.get("file"):
                 yield "/".join(Path(named["file"]).parts[-2:])
-
-
-def _short(value: Any) -> str:
-    text = "nothing" if value is None else str(value)
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
 def file_name(text: str) -> str:

@@ -19,7 +19,7 @@ from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import FOUND
-from bbfalsify.records.run_directory import differences, readable_manifest
+from bbfalsify.records.manifest import differences, readable_manifest
 from bbfalsify.records.stored import to_json
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
 from bbfalsify.reporting.compare_modes import ModesChange, compare_modes

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file, is_folder
 from bbfalsify.records.json_files import is_sealed, read_json
-from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.manifest import readable_manifest
 from bbfalsify.records.run_files import CAMPAIGN, MANIFEST, RESULTS
 from bbfalsify.records.stored import Stored, misfits
 from bbfalsify.results.falsify_result import FalsificationResult

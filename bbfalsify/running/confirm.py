@@ -15,7 +15,7 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample, RequirementRecord, Time, signals_as_samples
-from bbfalsify.records.run_directory import versions
+from bbfalsify.records.manifest import versions
 
 TRIES = 3
 TOLERANCE_S = 1e-6

@@ -27,35 +27,38 @@ from bbfalsify.logic.stl.stl_monitor import warm_up
 
 _KERNEL_S = 20
 _TESTS_S = 8
+_RUNS_S = 6
 
 
-def kernel_notice() -> str | None:
+def kernel_notice(settings: Any = None) -> str | None:
     """Announce the compilation that falsifying and simulating need; None where all is compiled."""
     return None if is_compiled() else _says("the simulation kernel")
 
 
-def walks_notice() -> str | None:
+def walks_notice(settings: Any) -> str | None:
     """Announce the compilation of the walks of `reach`, which a falsification does not need."""
     return None if _is_cached(_dispatcher(reach_batch)) else _says("the walks")
 
 
-def estimate_notice() -> str | None:
-    """Announce the compilation of judged runs and of the exploration of chains."""
+def estimate_notice(settings: Any) -> str | None:
+    """Announce the compilation of the exploration of chains, of judged runs, or of the walks of a system's users."""
     from bbfalsify.kernel.exploration import explore
     from bbfalsify.kernel.path_walks import path_batch
 
-    cached = _is_cached(_dispatcher(explore)) and _is_cached(_dispatcher(path_batch))
-    return None if cached else _says("exploration and runs", later="estimates")
+    if settings.about == "signals":
+        return kernel_notice()
+    what, needed = ("exploration", explore) if settings.method in ("auto", "chain") else ("runs", path_batch)
+    return None if _is_cached(_dispatcher(needed)) else _says(what, _RUNS_S, later="estimates")
 
 
-def zones_notice() -> str | None:
+def zones_notice(settings: Any) -> str | None:
     """Announce the compilation of zone graphs."""
     from bbfalsify.zones.zone_exploration import explore
 
     return None if _is_cached(_dispatcher(explore)) else _says("zones")
 
 
-def tests_notice() -> str | None:
+def tests_notice(settings: Any) -> str | None:
     """Announce the compilation of the conformance tests of `check`."""
     from bbfalsify.engines.checking.conformance.suites import enter_apart
 

@@ -13,7 +13,8 @@ The command runs in this process, under `sys.setprofile`, and its simulations to
                 function of the package is noted when it is called for the first time.  Not noted are functions
                 that an import calls (decorators, say), lambdas, comprehensions, and double-underscore methods, which
                 Python calls.  The figure is how often two functions that follow each other in this list lie in
-                different rooms; printed for all rooms, and without the libraries that every room uses.
+                different rooms; printed for all rooms, and without the libraries that every room uses, for the whole
+                command and for its way to the first call of the system.
 
 Numbers depend neither on the machine nor on its speed, as long as the compiled kernel is in its cache: run the command
 once before.
@@ -45,6 +46,8 @@ class CallPath:
     def __init__(self) -> None:
         self.functions: list[str] = []
         self.stack: list[str] | None = None
+        self.before_system = 0
+        """Functions noted until the system was called."""
         self._seen: set[CodeType] = set()
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -58,10 +61,10 @@ class CallPath:
         if code.co_filename.startswith(PACKAGE):
             self.functions.append(_place(code))
         if self.stack is None and code.co_filename.startswith(SYSTEMS):
-            self.stack = _frames_above(frame)
+            self.stack, self.before_system = _frames_above(frame), len(self.functions)
 
-    def changes(self, rooms_left_out: Collection[str] = ()) -> int:
-        rooms = [room for function in self.functions if (room := _room(function)) not in rooms_left_out]
+    def changes(self, rooms_left_out: Collection[str] = (), *, until: int | None = None) -> int:
+        rooms = [room for function in self.functions[:until] if (room := _room(function)) not in rooms_left_out]
         return len(list(groupby(rooms))) - 1
 
 
@@ -115,8 +118,9 @@ def run() -> None:
         print("\n".join(path.functions), "\n", sep="\n")
         print("\n".join(path.stack or ()), "\n", sep="\n")
     print(f"frames from below main to the system: {'-' if path.stack is None else len(path.stack)}")
-    print(f"room changes in order of first call: {path.changes()} ({len(path.functions)} functions)")
-    print(f"without {', '.join(LIBRARIES)}: {path.changes(LIBRARIES)}")
+    for what, until in (("the whole command", len(path.functions)), ("to the system", path.before_system)):
+        print(f"room changes in order of first call, {what}: {path.changes(until=until)} ({until} functions)")
+        print(f"  without {', '.join(LIBRARIES)}: {path.changes(LIBRARIES, until=until)}")
 
 
 if __name__ == "__main__":

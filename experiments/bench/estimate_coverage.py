@@ -297,7 +297,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=5000)
     parser.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="parts of the names of cases")
-    parser.add_argument("--into", type=Path, default=Path("coverage"), metavar="DIRECTORY")
+    parser.add_argument("--into", type=Path, default=Path("coverage_runs"), metavar="DIRECTORY")
     parser.add_argument("--show", action="store_true", help="print what was made so far, and make nothing")
     arguments = parser.parse_args()
     arguments.into.mkdir(parents=True, exist_ok=True)

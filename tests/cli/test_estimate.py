@@ -179,3 +179,14 @@ def test_wrong_curves_and_tables(cli, arguments, says):
     query = () if "--query" in arguments else ("--query", "P=? [ F<=1 crash ]")
     done = cli("estimate", "--example", "hubble", *query, *arguments)
     assert done.code == 2 and says in done.err
+
+
+@pytest.mark.parametrize(("option", "value"), [("--at-most", "2"), ("--horizon", "-1"), ("--runs", "0")])
+def test_a_wrong_setting_of_a_system_in_use_is_the_only_problem(cli, option, value):
+    """The horizon says that a system is asked, and is not known where another setting is wrong."""
+    folder = example_folder("heater")
+    done = cli(
+        "estimate", "--system", str(folder / "system.py:heater"), "--profile", str(folder / "profile.yaml"),
+        "--require", "always[0:20](T <= 75)", "--horizon", "20", option, value,
+    )  # fmt: skip
+    assert done.code == 2 and done.err.startswith(option) and done.err.count("\n") == 1

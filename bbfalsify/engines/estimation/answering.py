@@ -125,7 +125,9 @@ class Answering:
             second = second_settings(PlainRule(settings, inner, question.runs), counts)
             if second is not None and self.go_on():
                 found = replace(found, warnings=plain.counting.warnings(hint=False))
-                found = combined(found, counts, second, self._rarely(sampler, second, seeds.child("second")))
+                found = combined(
+                    found, counts, second, lambda chosen: self._rarely(sampler, chosen, seeds.child("second"))
+                )
         estimate, warnings = found.estimate, found.warnings
         assert estimate is not None
         if self._no_chain is not None and not not_markov(self.network):

@@ -1,8 +1,8 @@
 """Plain simulation in place of a sum over words, where the violation turns out to be common.
 
 A sum over words takes passes for each word, and a common violation has dozens of words; a share of plain uses then says
-the same for a fraction of the cost.  A first look decides.  The confidence sequence is valid whatever made us stop, so
-the uses of the look count.
+the same for a fraction of the cost.  A first look decides; where it leaves that open, a longer one.  The confidence
+sequence is valid whatever made us stop, so the uses of the looks count.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from bbfalsify.stats.sequential import Counts, StoppingRule
 
 LOOK, COMMON = 100, 10
 """Uses of the first look, and violations among them that make plain simulation cheaper than a sum over words."""
+LONGER, OPEN, OFTEN = 1000, 3, 20
+"""Uses of both looks together, violations of the first that call for the second, and of both that are common."""
 _BATCH = 1000
 
 
@@ -36,8 +38,11 @@ def plainly_if_common(
         uses.count_plain(made.met)
         hits = counts.hits + int(made.met.sum())
         counts = Counts(hits, counts.trials + size, counts.failed + made.unknown)
-        if counts.hits < COMMON:
-            return None
+        if counts.hits < (COMMON if counts.trials < LONGER else OFTEN):
+            if counts.trials >= LONGER or counts.hits < OPEN or most < 10 * LONGER:
+                return None
+            size = LONGER - counts.trials
+            continue
         if rule.reached(counts):
             return rule.estimate(counts), [_said(counts)]
         size = min(_BATCH, most - counts.trials)

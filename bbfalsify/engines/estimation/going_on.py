@@ -15,10 +15,12 @@ The runs of plain simulation are not used again, so that what they met does not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from bbfalsify.core.estimate import NOT_ESTIMATED
 from bbfalsify.engines.estimation.answered import Answered
+from bbfalsify.engines.estimation.importance import NothingToTilt
 from bbfalsify.engines.estimation.plain_rule import PlainRule
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.stats.sequential import Counts
@@ -50,8 +52,14 @@ def second_settings(rule: PlainRule, counts: Counts, has_actions: bool = False) 
     return replace(settings, method=second_method(settings, has_actions), runs=allowed)
 
 
-def combined(plain: Answered, counts: Counts, second: EstimateSettings, more: Answered) -> Answered:
+def combined(
+    plain: Answered, counts: Counts, second: EstimateSettings, go_on: Callable[[EstimateSettings], Answered]
+) -> Answered:
     """The answer after both: that of the second method if it met anything, else the bound that the plain runs give."""
+    try:
+        more = go_on(second)
+    except NothingToTilt:
+        return plain
     assert plain.estimate is not None and more.estimate is not None
     met = "none" if not counts.hits else f"only {counts.hits}"
     said = f"{met} of {counts.trials} plain runs met it, so auto went on with --method {second.method}"

@@ -26,6 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
@@ -52,6 +53,13 @@ ROUNDS = 20
 """Sizes of a round of training that have to fit into the runs allowed."""
 TRAINING = 2 / 3
 """Share of the runs allowed that training may take."""
+
+
+class NothingToTilt(UserError):
+    """Nothing is random, so there are no other laws to draw from."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"importance sampling needs random choices, and the {what} has none.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +118,16 @@ class Weighted:
         return effective_samples(self.of_hits)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Student's over the batches, but no narrower than the scatter of single weights says."""
+        """Student's over the batches, but no narrower than the scatter of single weights says.
+
+        Where every run met the goal, no weight tells of those that do not: independent runs under the own laws do.
+        """
         least = 1 / self.effective - 1 / self.runs if self.sums.any() else 0.0
-        return t_interval(self.values, confidence, least)
+        low, high = t_interval(self.values, confidence, least)
+        if len(self.of_hits) == self.runs:
+            own = self.runs if np.allclose(self.of_hits, 1.0, rtol=1e-9) else int(DEFENSIVE * self.runs)
+            low, high = min(low, clopper_pearson(own, own, confidence)[0]), max(high, 1.0)
+        return low, high
 
 
 class TiltedSource(Protocol):

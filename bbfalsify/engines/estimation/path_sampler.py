@@ -48,6 +48,8 @@ class Runs:
     """States in which the goal was met; rows of other runs have no meaning."""
     bins: np.ndarray
     """How often each run fell into the bins of its tilts."""
+    steps: int
+    """Steps of all runs together, with those made to come to their starts."""
 
 
 class PathSampler:
@@ -116,4 +118,4 @@ class PathSampler:
             raise UserError(Problem(f"the model fails in a run: {said}.", network.file))
         met = status == kernel.MET
         after = Starts(locations, integers, reals, moments, errors[:, 0].copy())
-        return Runs(met, int((status == kernel.ENDLESS).sum()), after, bins)
+        return Runs(met, int((status == kernel.ENDLESS).sum()), after, bins, int(errors[:, 0].sum()))

@@ -32,7 +32,7 @@ from bbfalsify.engines.estimation.path_sampler import PathSampler, Runs, Starts
 from bbfalsify.engines.estimation.plain_rule import MOST_RUNS
 from bbfalsify.engines.estimation.restart import restart_pass, thresholds
 from bbfalsify.engines.estimation.settings import EstimateSettings
-from bbfalsify.stats.intervals import t_interval
+from bbfalsify.stats.intervals import clopper_pearson, t_interval
 
 MOST_LEVELS = 10_000
 FEW_ROOTS = 20
@@ -112,7 +112,10 @@ class Passes:
         (1 − q) / (q n): passes of few roots often agree better than that, and covered in 93 % instead of 95 %.
         """
         hits = sum(one.roots for one in self.done) if self.independent_roots else 0
-        least = 1 / hits - 1 / (self.particles * len(self.done)) if hits else 0.0
+        runs = self.particles * len(self.done)
+        if values.min() == 1.0:  # all of the first, independent runs
+            return clopper_pearson(runs, runs, self.confidence)
+        least = 1 / hits - 1 / runs if hits else 0.0
         return t_interval(values, self.confidence, max(0.0, least))
 
     @property
@@ -127,7 +130,9 @@ class Passes:
         values = np.array([one.value for one in self.done])
         runs = self.pilot_runs + sum(one.runs for one in self.done)
         levels = max(one.levels for one in self.done)
-        method = f"splitting, {variant.replace('_', ' ')}, {levels} levels, t over {len(values)} passes"
+        method = (
+            f"splitting, {variant.replace('_', ' ')}, {levels} level{'s' * (levels != 1)}, t over {len(values)} passes"
+        )
         if not values.any():
             return Estimate(0.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs, none_seen=True)
         low, high = self._interval(values)
@@ -194,7 +199,13 @@ class Splitting:
         return replace(self.passes.estimate(self.settings.splitting), samples=made)
 
     def warnings(self) -> list[str]:
-        return self.passes.warnings()
+        said, done = self.passes.warnings(), [one for one in self.passes.done if one.value > 0]
+        # The last level is the goal itself, which RESTART does not count.
+        if done and max(one.levels for one in done) <= (self.settings.splitting != "restart"):
+            said.append(
+                "no run was stopped before the goal, so this is plain simulation: does the score rise on the way?"
+            )
+        return said
 
     def _one(self, rng: np.random.Generator) -> Pass:
         done, count = Pass(), self.settings.particles

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.importance import ELITE, Drawn
+from bbfalsify.engines.estimation.importance import ELITE, Drawn, NothingToTilt
 from bbfalsify.engines.estimation.levels import Levels
 from bbfalsify.engines.estimation.path_sampler import PathSampler, Runs
 from bbfalsify.kernel import CompiledModel, taped_walk
@@ -17,6 +16,8 @@ from bbfalsify.kernel.tilts import Tilts
 
 BINS = 16
 _LOOKS, _LONG, _MOST_STEPS = 30, 1e6, 1000
+_MOST_OF_A_ROUND = 2_000_000
+"""Steps of the runs of a round that have more time; a goal that takes more may be impossible."""
 
 
 def labels_of(model: CompiledModel, until: float) -> dict[int, int]:
@@ -40,7 +41,7 @@ class TiltedPaths:
         limit = sampler.path.limit
         self._own = Tilts.uniform(tuple(labels_of(sampler.model, math.inf if sampler.path.counted else limit)), 1, BINS)
         if not self._own.labels:
-            raise UserError("importance sampling needs random choices, and the model has none.")
+            raise NothingToTilt("model")
         self._level = None if self.levels is None else self.levels.first
         self.runs = 0
 
@@ -76,12 +77,18 @@ class TiltedPaths:
         return best
 
     def _with_more_time(self, best: Drawn, tilts: Tilts, words: np.ndarray) -> Drawn:
-        limit, factor = self.sampler.path.limit, 1.0
-        while not self.sampler.path.counted and limit * factor < _LONG and self.runs + len(words) <= self.most_runs:
+        limit, factor, steps = self.sampler.path.limit, 1.0, 0
+        while (
+            not self.sampler.path.counted
+            and limit * factor < _LONG
+            and 1.5 * steps < _MOST_OF_A_ROUND
+            and self.runs + len(words) <= self.most_runs
+        ):
             factor *= 1.5
             made = self._made(self.sampler.limited(limit * factor), tilts, words)
             if made.met.mean() >= ELITE:
                 return Drawn(best.met, made.met, made.bins)
+            steps = made.steps
         return best
 
     def _made(self, sampler: PathSampler, tilts: Tilts, words: np.ndarray) -> Runs:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.importance import ELITE, Drawn
+from bbfalsify.engines.estimation.importance import ELITE, Drawn, NothingToTilt
 from bbfalsify.engines.estimation.tilted_paths import labels_of
 from bbfalsify.engines.estimation.uses import VIOLATED, JudgedUses
 from bbfalsify.engines.falsification.usage import MAX_STEPS
@@ -60,7 +59,7 @@ class TiltedUses:
         values = Tilts.uniform(tuple(range(usage.values.width)), 1, BINS)
         self._own = ProfileTilts(Tilts.uniform(tuple(labels), rows, BINS), values)
         if not self._own.walks.labels and not usage.values.width:
-            raise UserError("importance sampling needs random choices, and the profile has none.")
+            raise NothingToTilt("profile")
 
     @property
     def runs(self) -> int:

@@ -181,7 +181,7 @@ def moved(numbers: np.ndarray, rng: np.random.Generator, widths: np.ndarray) -> 
     What is decided here does not depend on the run, so the change back is as probable.  A run that needs more numbers
     than before draws them, as those that were not used count as drawn anew.
     """
-    share, scale = rng.choice([0.1, 0.3, 1.0]), rng.choice([0.1, 0.4, 1.0])
+    share, scale = (0.1, 0.3, 1.0)[rng.integers(3)], (0.1, 0.4, 1.0)[rng.integers(3)]
     kept = int(rng.integers(2)) * int(rng.integers(max(1, len(widths))))
     chosen = (rng.random(numbers.shape) < share) & (np.arange(len(numbers)) >= kept)
     reach = scale * np.append(widths, np.ones(max(0, len(numbers) - len(widths))))[: len(numbers)]

@@ -15,7 +15,7 @@ their probabilities add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -113,7 +113,9 @@ def run(
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
     check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
     searching = _Searching(ask, progress, options, requirements, seeds, listener, out_of_time, sampling or Sampling())
-    usage = searching.run(usage)
+    for search in searching.one_by_one(usage):
+        search()
+    usage = progress.usage or usage
     if not options.passes:
         return
     listener.searched(progress.search)
@@ -140,8 +142,8 @@ class _Searching:
     out_of_time: Callable[[], bool]
     sampling: Sampling
 
-    def run(self, usage: Usage) -> Usage:
-        """Search, judge again, and search at the finer period where that matters; return the usage at the last one."""
+    def one_by_one(self, usage: Usage) -> Iterator[Callable[[], None]]:
+        """Yield the search to make; judge again what it saw, and yield one at the finer period where that matters."""
         search, finer, seeds = self.progress.search, self.sampling.finer, self.seeds
         search.tries = affordable_tries(self.options, self.requirements)
         for level in range(len(finer) + 1):
@@ -150,7 +152,7 @@ class _Searching:
             kept = 0 if passing is None else min(self._left // JUDGING_SHARE, self._most_to_judge)
             before, names = search.iterations, seeds.child("search", level) if level else seeds.child("search")
             search.too_coarse = early = None if passing is None else self._early(usage, passing, level)
-            self._search(usage, self.options.simulations - kept, names)()
+            yield self._search(usage, self.options.simulations - kept, names)
             if search.iterations == before and self.options.simulations:
                 search.notes.append(self._no_room(level))
             if early is not None and early.again is not None:
@@ -158,7 +160,6 @@ class _Searching:
             elif passing is None or not self._refine(usage, passing, level):
                 break
             usage = finer[level]
-        return usage
 
     def _early(self, usage: Usage, passing: Passing, level: int) -> _EarlyJudgement | None:
         """Judge again once while the search goes on, if the run may change to the finer period."""

@@ -110,6 +110,8 @@ class ValueSpace:
 
     def from_word(self, word: int) -> np.ndarray:
         """The quantiles that belong to the seed of a walk."""
+        if not self.width:
+            return np.zeros(0)
         return np.random.default_rng((int(word), 1)).random(self.width)
 
     def seeded(self, walks: Mapping[int, Walk], words: np.ndarray) -> dict[int, Walk]:

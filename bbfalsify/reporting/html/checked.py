@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.errors import UserError
-from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.manifest import readable_manifest
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.formatting import interval, replay_command
 from bbfalsify.reporting.html.commands import how_to_reproduce

@@ -8,7 +8,7 @@ from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.accepted import ACCEPTED
-from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.manifest import readable_manifest
 from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.curves import search_plots, time_plots

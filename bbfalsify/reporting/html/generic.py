@@ -12,7 +12,7 @@ from markupsafe import Markup
 from bbfalsify.core.confirmation import ConfirmedTrace
 from bbfalsify.core.errors import UserError
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.manifest import readable_manifest
 from bbfalsify.reporting.formatting import replay_command
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, outcome_badges

@@ -19,7 +19,7 @@ from bbfalsify.kernel import compile_network
 from bbfalsify.logic.ltl import vacuity
 from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.counterexample import SeedRecord
-from bbfalsify.records.run_directory import versions
+from bbfalsify.records.manifest import versions
 from bbfalsify.records.run_files import COUNTEREXAMPLES
 from bbfalsify.records.word_counterexample import PropertyRecord, WordCounterexample
 from bbfalsify.results.check_result import Cause, CheckedRequirement, UseRisk

@@ -17,7 +17,7 @@ from bbfalsify.engines.checking.settings import RANDOM_METHODS, Options
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.ltl import Property, ltl
 from bbfalsify.records.counterexample import SystemRecord
-from bbfalsify.records.run_directory import file_hash
+from bbfalsify.records.manifest import file_hash
 from bbfalsify.running.check.sampled_check import Symbols, sampled
 from bbfalsify.running.terms import Terms
 from bbfalsify.systems.interface import System

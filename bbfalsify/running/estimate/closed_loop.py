@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.estimate import NOT_ESTIMATED
@@ -96,7 +97,7 @@ def estimate_use(
             second = second_settings(rule, counts, profile.has_actions)
             if second is not None and driver.stop_reason is None:
                 with driver.until_stopped() as ended:
-                    found = combined(found, counts, second, rarely(number, second))
+                    found = combined(found, counts, second, partial(rarely, number))
             spent = driver.record.answers.seconds + time.monotonic() - started
             row = _row(requirement, found, rule.bound, spent)
             answers.append(replace(row, outcome=Outcome.ERROR) if 0 < counts.trials == counts.failed else row)

@@ -11,8 +11,9 @@ from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.records.run_files import COUNTEREXAMPLES, SHRUNK, TYPICAL
+from bbfalsify.results.falsify_acceptance import failures_of
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes
-from bbfalsify.results.falsify_result import RankedCounterexample, failures_of
+from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows

@@ -20,8 +20,9 @@ from bbfalsify.core.verdict import Outcome
 from bbfalsify.records.accepted import Acceptances, load_acceptances
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.store import Store
+from bbfalsify.results.falsify_acceptance import AcceptanceResult
 from bbfalsify.results.falsify_modes import FailureMode
-from bbfalsify.results.falsify_result import AcceptanceResult, FalsificationResult, RequirementResult
+from bbfalsify.results.falsify_result import FalsificationResult, RequirementResult
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import best_robustness, notes_on_lists
 from bbfalsify.running.falsify.counterexample_list import Listing

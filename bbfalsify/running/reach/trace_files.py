@@ -27,7 +27,7 @@ from bbfalsify.modelling.network.network import HIDDEN, Variable
 from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 from bbfalsify.records.json_files import read_json, write_atomically
-from bbfalsify.records.run_directory import versions
+from bbfalsify.records.manifest import versions
 
 FORMAT_VERSION = 1
 KIND = "reach trace"

@@ -13,7 +13,7 @@ from concurrent.futures import Future, TimeoutError, wait
 from typing import Any, TypeVar
 
 from bbfalsify.core.errors import ExecutorLost, UserError
-from bbfalsify.records.run_directory import versions
+from bbfalsify.records.manifest import versions
 
 LOOK_EVERY_S = 1.0
 PATIENCE_S = 30.0

@@ -12,6 +12,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.answered import Answered
 from bbfalsify.engines.estimation.answering import Answering
+from bbfalsify.engines.estimation.path_sampler import PathSampler
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.examples.chains import chain_file
@@ -106,6 +107,25 @@ def test_simulated_runs():
     shown = ask(timed(), "simulate [<=4; 3] {n, x}").trajectories
     assert shown is not None and len(shown["runs"]) == 3 and shown["expressions"] == ["n", "x"]
     assert all(run["times"][0] == 0 and run["times"][-1] == 4 for run in shown["runs"])
+
+
+def test_a_goal_that_is_never_met_takes_no_endless_training(monkeypatch):
+    """Runs get more time until a tenth of them meets the goal: here none ever does, at 3.3 steps per unit of time."""
+    steps, plainly = [], PathSampler.runs
+    monkeypatch.setattr(PathSampler, "runs", lambda *a, **k: [made := plainly(*a, **k), steps.append(made.steps)][0])
+    found = ask(network("queue"), "P=? [ F<=5 waiting < 0 ]", method="importance", runs=30_000)
+    assert found.estimate is not None and found.estimate.none_seen and max(steps) < 4_000_000
+
+
+def test_auto_answers_where_nothing_is_random():
+    """A deadlock at the beginning: importance sampling, with which auto goes on, has nothing to tilt."""
+    b = NetworkBuilder("stuck")
+    b.declare("int[0,1] n = 0;")
+    a = b.automaton("A")
+    a.location("Wait", exponential_rate=1)
+    a.edge("Wait", "Wait", action="go", guard="n > 0", update="n = 1")
+    found = ask(b.instance("A").build(), "Pr[<=1](<> n == 1) >= Pr[<=2](<> n == 1)", runs=1000, confidence=0.99)
+    assert found.estimate is not None and found.estimate.low < found.estimate.value == 0 < found.estimate.high
 
 
 def test_no_hit_is_an_upper_bound_with_a_warning():

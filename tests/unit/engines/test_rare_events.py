@@ -57,12 +57,29 @@ def loop(seed: int = 1, stl: str = "always[0:20](T <= 75)", **settings: object) 
     return answer_use(asking(stl), USAGE, 0, chosen, SeedTree(seed), lambda: True)
 
 
-def of_queue(room: int, **settings: object) -> tuple[float, Answered]:
+def of_queue(room: int, score: str = "waiting", **settings: object) -> tuple[float, Answered]:
     network, query = load_network(chain_file("queue"), {"room": room}), "P=? [ F<=100 waiting == room ]"
     exact = answer_csl(explore_chain(network), query).value
     assert exact is not None
-    answering = Answering(network, EstimateSettings(score="waiting", **settings), lambda: True)
+    answering = Answering(network, EstimateSettings(score=score, **settings), lambda: True)
     return exact, answering.answer(read_question(query, network), SeedTree(1))
+
+
+@pytest.mark.parametrize("method", ["importance", "splitting"])
+def test_an_interval_has_a_width_where_every_run_meets_the_goal(method: str):
+    """A customer within 9: 1 - e^-9 = 0.99988, which no run of 100 or 2,000 misses with this seed."""
+    network, query = load_network(chain_file("queue")), "P=? [ F<=9 waiting == 1 ]"
+    settings = EstimateSettings(method=method, score="waiting", particles=20, passes=5)
+    found = Answering(network, settings, lambda: True).answer(read_question(query, network), SeedTree(1)).estimate
+    assert found is not None and found.value == 1.0
+    assert 0.9 < found.low < 1 - math.exp(-9) < found.high == 1.0
+
+
+@pytest.mark.parametrize("variant", ["fixed_effort", "adaptive", "restart"])
+def test_a_score_that_never_rises_is_named(variant: str):
+    for score, named in (("room", True), ("waiting", False)):
+        _, found = of_queue(10, score, method="splitting", splitting=variant, particles=100, passes=4)
+        assert any("does the score rise" in warning for warning in found.warnings) is named
 
 
 @pytest.mark.parametrize("variant", ["fixed_effort", "adaptive", "restart"])
@@ -298,6 +315,13 @@ def test_a_common_violation_is_not_summed_over_words():
     found = loop(stl="always[0:20](T <= 50)", method="words", particles=100, precision="relative 0.2")
     assert found.estimate is not None and found.estimate.method == "confidence sequence" and found.runs < 5000
     assert any("common" in warning for warning in found.warnings) and "words" not in found.evidence
+
+
+def test_a_longer_look_recognises_what_is_less_common():
+    """About 0.046, so 100 uses meet 3 to 9: 1,000 decide."""
+    found = loop(2, stl="always[0:20](T <= 60)", method="words", particles=100, precision="relative 0.2")
+    assert found.estimate is not None and found.estimate.method == "confidence sequence" and found.runs < 10_000
+    assert found.estimate.low < 0.0459 < found.estimate.high and "words" not in found.evidence
 
 
 def test_batches_that_agree_are_no_narrower_than_their_weights():
