@@ -165,15 +165,15 @@ def _fails(strata: Strata, pattern: Pattern, number: int, probability: Estimate)
     The simulated uses of its stratum are counted; a quotient of probabilities tells less, but also of rare patterns.
     """
     part, confidence = strata.parts[number], probability.confidence
-    if part.worth < ENOUGH:
-        return part_of(probability, _occurrence(strata, pattern, number, confidence))
     hits = judged = 0.0
     for weight, walks, uses in zip(part.weights, part.groups, part.uses, strict=True):
         violating = [*uses.violating, *uses.on_list]
         own = sum(pattern.matches(use) for use in violating)
         hits += weight * own
         judged += weight * (len(walks) - (len(violating) - own))
-    rate = hits / judged if judged else 0.0
+    if part.worth < ENOUGH or not hits:  # a mode that was met does not fail in 0 %
+        return part_of(probability, _occurrence(strata, pattern, number, confidence))
+    rate = hits / judged
     low, high = clopper_pearson(rate * part.worth, part.worth, confidence)
     return Estimate(rate, low, high, confidence, "Clopper–Pearson", part.simulated)
 
