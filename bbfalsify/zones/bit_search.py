@@ -50,8 +50,9 @@ class BitSearch:
         """Search until a target is met, nothing is left (which proves nothing), or `go_on` says no."""
         outcome = at.PAUSED
         if not self._begun:
+            begins = self.space.begin()
             self._begun = True
-            if not self.space.begin():
+            if not begins:
                 return Explored(Outcome.ALL)
             outcome = int(kernel.begin_bits(*self.space.arrays, self.stack, self.bits, self.progress))
         while outcome in (at.PAUSED, at.DONE):

@@ -136,8 +136,9 @@ class Explorer:
     def run(self, go_on: Callable[[Explorer], bool] = lambda explorer: True) -> Explored:
         """Explore until a target is met, nothing is left, memory is used up, or `go_on` says no."""
         if not self._begun and self.count == 0:
-            self._begun = True
-            if self.space.begin() and self.add():
+            begins = self.space.begin()
+            self._begun = True  # unless there was a problem, which is then met again
+            if begins and self.add():
                 return Explored(Outcome.MET, ())
         limit, how = 64, (_ORDERS[self.order], self.merging, int(self.targets))
         while True:

@@ -29,6 +29,8 @@ from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.records.documents import Text
 
 _SYNONYMS = {"fabs": "abs"}
+_MISSING_DRAWS = {f"random_{law}" for law in ("arcsine", "beta", "gamma", "poisson", "tri", "weibull")}
+"""UPPAAL's other distributions."""
 
 
 class CallResolver(ChannelResolver):
@@ -87,6 +89,9 @@ class CallResolver(ChannelResolver):
             return self.user_call(symbol, node)
         arguments = [self.resolve(argument) for argument in node.arguments]
         name = _SYNONYMS.get(node.name, node.name)
+        if name in _MISSING_DRAWS:
+            allowed = ", ".join(ex.RANDOM_DRAWS)
+            return self.fail(f"'{name}' is not supported; allowed random draws are {allowed}.", node.line)
         if name not in ex.BUILTINS and name not in ex.RANDOM_DRAWS:
             known = {*self.scope.names(FunctionSymbol), *ex.BUILTINS, *ex.RANDOM_DRAWS, *LIBRARY}
             return self.unknown("function", name, known, node.line)

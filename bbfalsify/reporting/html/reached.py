@@ -54,9 +54,10 @@ def traces_page(
         "effort": f"{_model(manifest)}{effort}",
         "queries": [_query(row, facts(row)) for row in result.requirements],
         "notes": notes,
-        "reading": "Time goes down. An arrow is a synchronisation, a box a step of one process alone; every step was "
-        "checked again by the exact interpreter. Rest the mouse on a text to see all of it. Over time: a row per "
-        "process that moves, coloured by location, and a curve per variable and clock that changes.",
+        "reading": "Time goes down. An arrow is a synchronisation, a box (a ring, if more than ten processes move) a "
+        "step of one process alone; every step was checked again by the exact interpreter. Rest the mouse on a text "
+        "to see all of it. Over time: a row per process that moves, coloured by location, and a curve per variable "
+        "and clock that changes.",
         "traces": traces,
         "how": how_to_reproduce(manifest, first, "the first trace alone"),
         "sections": [("overview", "Queries"), *([("traces", "Traces")] if traces else []), ("reproduce", "Reproduce")],

@@ -110,9 +110,12 @@ def is_verifiable(text: str) -> bool:
 
 def read_verifiable(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> VerifiedQuery:
     """Parse a query that zones can decide, or raise a UserError that names another command."""
-    asked = parse_asked(text, network, file=file, line=line)
+    asked, form = parse_asked(text, network, file=file, line=line), read_query(text, file=file, line=line)
     if isinstance(asked, ExtremesQuery):
-        problem = f"query '{asked.text}': 'bbfalsify reach' looks for extreme values; verify decides conditions."
+        premise = f"{form.condition} imply " if isinstance(form, Extremes) and form.condition else ""
+        word, expression, _ = asked.wanted[0]
+        bound = f"A[] {premise}{expression} {'<=' if word == 'sup' else '>='} …"
+        problem = f"query '{asked.text}': 'bbfalsify reach' looks for extreme values; verify proves a bound: {bound}"
         raise UserError(Problem(problem, file, line))
     return asked
 

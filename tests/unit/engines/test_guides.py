@@ -12,10 +12,16 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.guides.choice_rows import Layout
 from bbfalsify.engines.falsification.guides.cma_es import CmaEs
-from bbfalsify.engines.falsification.guides.coarse_to_fine import CoarseToFine, ManyStretches, few_stretches
+from bbfalsify.engines.falsification.guides.coarse_to_fine import (
+    CoarseToFine,
+    Constants,
+    ManyStretches,
+    OneMoves,
+    few_stretches,
+)
 from bbfalsify.engines.falsification.guides.guide_table import BUILT_IN, FOR_VALUES, OUTLIER, guide_factory
 from bbfalsify.engines.falsification.guides.memory import Memory
-from bbfalsify.engines.falsification.guides.portfolio import Bandit, Portfolio
+from bbfalsify.engines.falsification.guides.portfolio import DRAWS, Bandit, Portfolio
 from bbfalsify.engines.falsification.guides.scores import Scores
 from bbfalsify.engines.falsification.guides.stretch_mutation import StretchMutation, mutants
 from bbfalsify.engines.falsification.guides.trust_region import (
@@ -134,6 +140,35 @@ def test_many_stretches_are_independent_pieces_of_which_half_lie_at_ends():
     assert 0.45 < (proposals[at_ends] == LOWEST).mean() < 0.55
 
 
+def test_one_signal_moves_while_the_others_rest_at_ends():
+    guide = OneMoves(FixedSpace(3), 1, SeedTree(4))
+    proposals = np.array(guide.ask(20)).reshape(-1, 3, 6)
+    assert len(proposals) == 12 and not guide.ask(1)  # three signals, four combinations of ends of the two others
+    resting = [[tuple(signal) for signal in run if len(set(signal)) == 1] for run in proposals]
+    assert all(len(signals) == 2 and {s[0] for s in signals} <= {LOWEST, HIGHEST} for signals in resting)
+    moving = [next(i for i, signal in enumerate(run) if len(set(signal)) > 1) for run in proposals]
+    assert [moving.count(signal) for signal in range(3)] == [4, 4, 4]
+    many = np.array(OneMoves(FixedSpace(40), 1, SeedTree(4)).ask(100))
+    assert many.shape == (16, 240)
+
+
+def test_constants_lie_anywhere():
+    proposals = np.array(Constants(FixedSpace(), 1, SeedTree(4)).ask(200)).reshape(200, 2, 6)
+    assert (proposals == proposals[:, :, :1]).all()
+    assert len(np.unique(proposals)) == 400 and 0.4 < proposals.mean() < 0.6
+
+
+def test_a_violation_where_one_signal_must_rest_and_the_other_move_is_found_soon():
+    """Plain draws meet it once in 10^4, few stretches once in 20; there are four combinations of one mover."""
+
+    def lacking(run):
+        throttle, brake = run.quantiles.reshape(2, 6)
+        return float(brake.max()) + max(0.0, 3.0 - np.count_nonzero(np.diff(throttle))) - 1e-3
+
+    found = [search(Portfolio(FixedSpace(), 1, SeedTree(seed)), FixedSpace(), lacking, 100)[0] for seed in range(1, 21)]
+    assert None not in found and np.mean(found) < 25
+
+
 def test_a_trust_region_that_became_too_small_starts_anew_elsewhere_and_then_from_all_again():
     guide = TrustRegion(FixedSpace(), 1, SeedTree(1))
     starts = [0]
@@ -223,6 +258,48 @@ def test_the_portfolio_draws_while_there_is_nothing_to_learn():
     in_vain = turns(lambda run: float(next(worse)), 320)[-180:]
     assert np.mean([name in ("trust_region", "cma_es") for name in in_vain]) == pytest.approx(1 / 6, abs=0.01)
     assert in_vain.count("few_stretches") == 2 * in_vain.count("plain")
+
+
+def test_the_portfolio_draws_on_a_plateau_until_a_draw_is_lower():
+    """Two draws with the lowest score: small steps lead nowhere, as where a gear is held for one whole piece."""
+    space = FixedSpace()
+    guide, names = Portfolio(space, 1, SeedTree(2)), []
+    scores = iter(np.linspace(1.0, 2.0, 400))
+    for turn in range(80):
+        [proposal] = guide.ask(1)
+        names.append(guide.at_turn)
+        drawn = names[-1] in DRAWS
+        score = 0.5 if drawn and turn in (8, 15) or turn == 17 else 0.2 if turn == 50 else next(scores)
+        guide.tell([space.play(proposal, turn)], np.array([[score]]))
+    learning = [name in ("trust_region", "cma_es") for name in names]
+    assert set(names[18:51]) == {"plain"} and np.mean(learning[51:]) > 0.4
+
+
+@pytest.mark.filterwarnings("error")
+def test_failed_simulations_are_no_good_scores_and_warn_nobody():
+    """A system that returned NaN printed numpy's "invalid value encountered in scalar subtract"."""
+    space = FixedSpace()
+    guide = Portfolio(space, 1, SeedTree(2))
+    for turn in range(60):
+        [proposal] = guide.ask(1)
+        guide.tell([space.play(proposal, turn)], np.array([[np.inf if turn < 40 or turn % 3 else float(turn)]]))
+    assert guide.later.wins.sum() < guide.later.losses.sum()
+
+
+def test_draws_that_bring_good_scores_get_more_turns():
+    def turns(good):
+        space, names = FixedSpace(), []
+        guide, worse = Portfolio(space, 1, SeedTree(3)), count(1)
+        for turn in range(100):
+            [proposal] = guide.ask(1)
+            names.append(guide.at_turn)
+            score = 0.9**turn if names[-1] == good else float(next(worse))
+            guide.tell([space.play(proposal, turn)], np.array([[score]]))
+        return [name for name in names[14:] if name in ("few_stretches", "plain", "constants")]
+
+    for good in ("constants", "few_stretches"):
+        drawn = turns(good)
+        assert drawn.count(good) > 0.5 * len(drawn) > 5
 
 
 def test_the_portfolio_searches_automata_by_guides_that_can():

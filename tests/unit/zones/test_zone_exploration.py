@@ -2,6 +2,7 @@
 
 import pytest
 
+from bbfalsify import verify
 from bbfalsify.core.errors import UserError
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED
 from bbfalsify.engines.verification.states import StateVerification
@@ -187,3 +188,16 @@ def test_a_deadlock_of_the_widened_zone_alone_is_none():
         [("A", "U", {}), ("U", "A", {"guard": "x <= 3", "update": "x = 0"})],
     )
     assert found.verdict == HOLDS
+
+
+def test_a_problem_of_the_initial_state_is_told_again():
+    """A portfolio asks twice; the second answer was that the model has no behaviour."""
+    builder = NetworkBuilder("soon")
+    builder.declare("clock x; urgent broadcast chan soon;")
+    process = builder.automaton("P")
+    process.location("A")
+    process.location("B")
+    process.edge("A", "B", guard="x >= 3", sync="soon!")
+    network = builder.build()
+    for text in ("A[] P.A imply x <= 3", "P.A --> P.B"):
+        assert "depends on clocks" in verify(network, text, walks=0.1, seed=1).answer.why

@@ -19,18 +19,35 @@ END = 0.5
 """Probability that a stretch lies at an end of its range."""
 
 
-def corners(layout: Layout, rng: np.random.Generator) -> list[np.ndarray]:
-    """Constant runs at the ends of all ranges, in random order; a sample of them where there are many."""
+def all_sides(layout: Layout, rng: np.random.Generator) -> np.ndarray:
+    """The end at which each signal rests, one row per combination, in random order; a sample where there are many."""
     count = len(layout.rows)
     if 2**count <= MOST_CORNERS:
         sides = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
     else:
         sides = np.concatenate([[np.zeros(count), np.ones(count)], rng.integers(0, 2, (MOST_CORNERS - 2, count))])
+    return rng.permutation(sides)
+
+
+def corner(layout: Layout, sides: np.ndarray) -> np.ndarray:
+    """The run whose signals are all constant at these ends."""
+    run = np.empty(layout.size)
+    for row, high in zip(layout.rows, sides, strict=True):
+        run[row] = HIGHEST if high else LOWEST
+    return run
+
+
+def one_moves(layout: Layout, rng: np.random.Generator) -> list[np.ndarray]:
+    """Runs in which one signal moves and the others rest at ends, each combination once; a sample where there are many.
+
+    They meet what needs one signal to rest while another one changes, as a car that never brakes.
+    """
+    combinations = [(sides, row) for sides in all_sides(layout, rng) for row in np.flatnonzero(sides == 0)]
     runs = []
-    for chosen in rng.permutation(sides):
-        run = np.empty(layout.size)
-        for row, high in zip(layout.rows, chosen, strict=True):
-            run[row] = HIGHEST if high else LOWEST
+    for place in rng.permutation(len(combinations))[:MOST_CORNERS]:
+        sides, row = combinations[place]
+        run = corner(layout, sides)
+        run[layout.rows[row]] = levels(len(layout.rows[row]), rng)
         runs.append(run)
     return runs
 
@@ -39,12 +56,16 @@ def few_stretches(layout: Layout, rng: np.random.Generator) -> np.ndarray:
     """Draw a run of few constant stretches per signal."""
     run = np.empty(layout.size)
     for row in layout.rows:
-        pieces = len(row)
-        count = round(pieces ** rng.random())  # one or two stretches as often as three or more
-        begins = np.zeros(pieces, np.int64)
-        begins[rng.choice(np.arange(1, pieces), count - 1, replace=False)] = 1
-        run[row] = levels(count, rng)[np.cumsum(begins)]
+        run[row] = few_levels(len(row), rng)
     return run
+
+
+def few_levels(pieces: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the pieces of one signal: one or two constant stretches as often as three or more."""
+    count = round(pieces ** rng.random())
+    begins = np.zeros(pieces, np.int64)
+    begins[rng.choice(np.arange(1, pieces), count - 1, replace=False)] = 1
+    return levels(count, rng)[np.cumsum(begins)]
 
 
 def levels(count: int, rng: np.random.Generator) -> np.ndarray:
@@ -64,11 +85,21 @@ class Corners(Unlearning):
     """The constant runs at the ends of all ranges, once each."""
 
     def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
-        self.left = corners(fixed_layout(space, "coarse_to_fine"), seed.rng())
+        self.left = self.runs(fixed_layout(space, "coarse_to_fine"), seed.rng())
+
+    def runs(self, layout: Layout, rng: np.random.Generator) -> list[np.ndarray]:
+        return [corner(layout, sides) for sides in all_sides(layout, rng)]
 
     def ask(self, count: int) -> list[np.ndarray]:
         proposals, self.left = self.left[:count], self.left[count:]
         return proposals
+
+
+class OneMoves(Corners):
+    """One signal moves, the others rest at the ends of their ranges; each combination once."""
+
+    def runs(self, layout: Layout, rng: np.random.Generator) -> list[np.ndarray]:
+        return one_moves(layout, rng)
 
 
 class FewStretches(Unlearning):
@@ -78,6 +109,13 @@ class FewStretches(Unlearning):
 
     def ask(self, count: int) -> list[np.ndarray]:
         return [few_stretches(self.layout, self.rng) for _ in range(count)]
+
+
+class Constants(FewStretches):
+    """Constant signals at any level."""
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        return [self.rng.random(len(self.layout.rows))[self.layout.row_of] for _ in range(count)]
 
 
 class ManyStretches(FewStretches):

@@ -1,11 +1,14 @@
 """Portfolio: several guides take turns, those that do well more often, and each learns from every simulation.
 
 Nobody knows beforehand which guide suits a requirement: constant corners violate some at once, others need many draws,
-others careful steps.  So the first turns are given out by a fixed list, in which corners alternate with draws.  Later
-every fourth turn is a draw (every second one while no score has improved for some time, and most after a long time:
-what the learning guides cannot approach is left to chance), and the others go to the learning guides, by Thompson
-sampling over the probability that a turn brings one of the best scores so far, with forgetting.
-While most scores are the same there is nothing to learn from, and all turns are draws, as different as possible.
+others careful steps.  So the first turns are given out by a fixed list, in which corners, and runs in which one signal
+moves, alternate with draws.  Later every fourth turn is a draw (every second one while no score has improved for some
+time, and most after a long time: what the learning guides cannot approach is left to chance), and the others go to the
+learning guides.  Which draws, and which learning guides, is decided by Thompson sampling over the probability that a
+turn brings one of the best scores so far.
+
+Steps lead nowhere on a plateau: where most scores are the same, or where the lowest score was met by draws more than
+once.  There all turns are draws, until one is lower.
 
 (The bandit is Thompson's of 1933, the reward by rank is that of Fialho et al. 2010; the list and the rule for equal
 scores are our own.)
@@ -21,7 +24,13 @@ from bbfalsify.core.choices import ChoiceSequence, Guide, GuideFactory, Space
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.guides.cma_es import CmaEs
-from bbfalsify.engines.falsification.guides.coarse_to_fine import Corners, FewStretches, ManyStretches
+from bbfalsify.engines.falsification.guides.coarse_to_fine import (
+    Constants,
+    Corners,
+    FewStretches,
+    ManyStretches,
+    OneMoves,
+)
 from bbfalsify.engines.falsification.guides.cross_entropy import CrossEntropy
 from bbfalsify.engines.falsification.guides.memory import Memory
 from bbfalsify.engines.falsification.guides.plain_guides import PlainGuide
@@ -30,6 +39,8 @@ from bbfalsify.engines.falsification.guides.trust_region import TrustRegion
 
 DRAWS: dict[str, GuideFactory] = {
     "corners": Corners,
+    "one_moves": OneMoves,
+    "constants": Constants,
     "few_stretches": FewStretches,
     "many_stretches": ManyStretches,
     "plain": PlainGuide,
@@ -37,12 +48,14 @@ DRAWS: dict[str, GuideFactory] = {
 LEARNERS: dict[str, GuideFactory] = {"trust_region": TrustRegion, "cma_es": CmaEs}
 ANYWHERE: dict[str, GuideFactory] = {"stretch_mutation": StretchMutation, "cross_entropy": CrossEntropy}
 """Learning guides for spaces that no other can search, those of automata and very large ones."""
-FIRST = ("corners", "many_stretches", "corners", "few_stretches", "corners", "plain", "corners", "few_stretches") + (
-    "many_stretches", "few_stretches", "plain", "few_stretches", "many_stretches", "plain",
+FIRST = ("corners", "many_stretches", "corners", "one_moves", "corners", "plain", "corners", "one_moves") + (
+    "many_stretches", "plain", "one_moves", "plain", "many_stretches", "constants",
 )  # fmt: skip
-LATER = ("few_stretches", "plain")
-PLATEAU = ("many_stretches", "plain", "few_stretches")
+LATER = ("few_stretches", "plain", "constants", "one_moves")
+FLAT = ("plain", "many_stretches", "plain", "few_stretches")
 """Draws while there is nothing to learn."""
+PLATEAU = "plain"
+"""Draws while the lowest score is one that draws have met more than once."""
 GIVEN_UP = ("few_stretches", "few_stretches", "plain")
 """Draws after a long time without a lower score."""
 DRAW_EVERY, STALLED_DRAW_EVERY, LEARN_EVERY = 4, 2, 6
@@ -52,14 +65,24 @@ SAME = 0.01
 """Relative difference up to which scores are the same."""
 REWARDED = 0.1
 """Share of simulations whose scores count as the best ones."""
+REWARDED_DRAWS = 0.25
+"""Share of draws whose scores count as good ones."""
 FORGETTING = 0.9
+"""Factor by which successes and failures of learning guides count less with each later turn."""
+TIED = 2
+"""Draws with the lowest score that make it a plateau."""
+
+
+def good_score(values: np.ndarray, share: float) -> float:
+    """The score below which this share of all lie; simulations that failed have the highest."""
+    return float(np.quantile(np.minimum(values, np.finfo(float).max), share))
 
 
 class Bandit:
-    """Thompson sampling over the success rates of some names, with forgetting."""
+    """Thompson sampling over the success rates of some names; a success counts less with each later turn."""
 
-    def __init__(self, names: list[str], rng: np.random.Generator) -> None:
-        self.names, self.rng = names, rng
+    def __init__(self, names: list[str], rng: np.random.Generator, forgetting: float = FORGETTING) -> None:
+        self.names, self.rng, self.forgetting = names, rng, forgetting
         self.wins, self.losses = np.ones(len(names)), np.ones(len(names))
 
     def choose(self) -> str:
@@ -68,7 +91,8 @@ class Bandit:
     def learn(self, name: str, won: bool) -> None:
         place = self.names.index(name)
         (self.wins if won else self.losses)[place] += 1.0
-        self.wins, self.losses = 1 + (self.wins - 1) * FORGETTING, 1 + (self.losses - 1) * FORGETTING
+        self.wins = 1 + (self.wins - 1) * self.forgetting
+        self.losses = 1 + (self.losses - 1) * self.forgetting
 
 
 class Portfolio:
@@ -87,12 +111,15 @@ class Portfolio:
         self.memory = Memory(requirements)
         learners = [name for name in LEARNERS | ANYWHERE if name in self.members]
         self.bandit = Bandit(learners, seed.child("bandit").rng())
-        self.first = iter(FIRST)
-        self.later, self.plateau, self.given_up = cycle(LATER), cycle(PLATEAU), cycle(GIVEN_UP)
+        later = [name for name in LATER if name in self.members]
+        self.later = Bandit(later, seed.child("draws").rng(), forgetting=1.0)
+        self.first, self.flat, self.given_up = iter(FIRST), cycle(FLAT), cycle(GIVEN_UP)
         self.turn = 0
         self.at_turn = ""
         self.improved = 0
         """Number of simulations at the last improvement."""
+        self.drawn: list[int] = []
+        """The simulations that draws have proposed."""
 
     def ask(self, count: int) -> list[np.ndarray]:
         while True:
@@ -107,33 +134,43 @@ class Portfolio:
         if name is None:
             self.turn += 1
             idle = len(self.memory) - self.improved
-            if self._nothing_to_learn():
-                name = next(self.plateau)
+            if self._ties(self.memory.values) > len(self.memory) / 2:
+                name = next(self.flat)
+            elif self._ties(self.memory.values[self.drawn]) >= TIED:
+                name = PLATEAU
             elif idle >= LONG_STALLED:
                 name = next(self.given_up) if self.turn % LEARN_EVERY else self.bandit.choose()
             elif self.turn % (STALLED_DRAW_EVERY if idle >= STALLED else DRAW_EVERY) == 0:
-                name = next(self.later)
+                name = self.later.choose()
             else:
                 name = self.bandit.choose()
         return name
 
-    def _nothing_to_learn(self) -> bool:
-        """Tell whether more than half of the scores are as low as the lowest."""
-        values = self.memory.values
-        lowest = values.min(initial=np.inf)
-        return bool(np.mean(values <= lowest + SAME * abs(lowest)) > 0.5) if len(values) else False
+    def _ties(self, values: np.ndarray) -> int:
+        """Count the scores among these that are as low as the lowest of all."""
+        lowest = self.memory.values.min(initial=np.inf)
+        return int(np.count_nonzero(values <= lowest + SAME * abs(lowest)))
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         own, self.at_turn = self.at_turn, ""
-        if own in self.bandit.names:
-            values = self.memory.values
-            bar = np.quantile(values, REWARDED)
-            for value in scores[:, self.memory.focus]:
-                self.bandit.learn(own, bool(value < bar))
-        lowest = self.memory.values.min(initial=np.inf)
+        self._learn(own, scores[:, self.memory.focus])
+        first, lowest = len(self.memory), self.memory.values.min(initial=np.inf)
         self.memory.add(sequences, scores)
+        if own in DRAWS:
+            self.drawn += range(first, len(self.memory))
         if self.memory.values.min() < lowest * (1 - SAME):
             self.improved = len(self.memory)
         # The one whose proposals these are knows them by `tell` directly after `ask`.
         for name in sorted(self.members, key=lambda name: name != own):
             self.members[name].tell(sequences, scores)
+
+    def _learn(self, own: str, values: np.ndarray) -> None:
+        """Tell the bandit of the guide at turn which of its scores are among the best."""
+        if own in self.bandit.names:
+            bar = good_score(self.memory.values, REWARDED)
+            for value in values:
+                self.bandit.learn(own, bool(value < bar))
+        elif own in self.later.names and self.drawn:
+            bar = good_score(self.memory.values[self.drawn], REWARDED_DRAWS)
+            for value in values:
+                self.later.learn(own, bool(value <= bar))

@@ -30,7 +30,10 @@ CANDIDATES = 200
 CENTRES = 6
 """Candidates lie near this many of the best runs, mostly near the very best."""
 CHANGED = 4
-"""Choices that a candidate changes by a step of this width, on average; others change all, by steps of half of it."""
+"""Choices that a candidate changes by a step of this width, on average; others change all, by steps of half of it or
+less."""
+HALVINGS = 3.0
+"""Steps of candidates that change all choices are halved up to this many times."""
 WIDTH, WIDEST, NARROWEST = 0.2, 0.4, 0.02
 SUCCESSES, FAILURES, FACTOR = 2, 4, 2.0
 LENGTH_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -130,7 +133,8 @@ class TrustRegion:
         steps = self.width * self.rng.normal(size=near[half:].shape)
         everywhere = self.rng.random((len(steps), 1)) < 0.5
         changed = self.rng.random(steps.shape) < CHANGED / self.layout.size
-        moved = clipped(near[half:] + np.where(everywhere, steps / 2, steps))
+        smaller = 2.0 ** -(1.0 + self.rng.uniform(0.0, HALVINGS, (len(steps), 1)))
+        moved = clipped(near[half:] + np.where(everywhere, steps * smaller, steps))
         return np.concatenate(
             [
                 np.where(self.rng.random((half, 1)) < 0.5, once, twice),

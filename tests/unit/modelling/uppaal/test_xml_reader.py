@@ -234,6 +234,9 @@ def test_channels(tmp_path):
          "which they wait to be spawned."),
         ("declarations", 'import "lib.so" { int f(int n); };',
          "functions of external libraries are not supported; write them in the model's own language."),
+        ("declarations", "double x; double f() { return random_gamma(1.0, 2.0); }",
+         "'random_gamma' is not supported; allowed random draws are random, random_uniform, random_normal, "
+         "random_exponential."),
     ],
 )  # fmt: skip
 def test_what_is_not_supported_is_refused_by_name(tmp_path, part, text, message):
