@@ -9,8 +9,8 @@
 
 Under the profile all random numbers of a use are independent and uniform (`core/choices.py`), so a change that treats
 them alike leaves the profile's law, given the level, as it is; then the product is unbiased for levels that are fixed
-(`fixed_effort`: a pilot pass chooses them, and how far numbers move at each).  `adaptive` lets each pass choose, with a
-bias that falls with n.  Delays, choices of edges and branches, parameters and signals change alike.
+(`fixed_effort`: a pilot pass chooses them, and how far numbers move at each).  `adaptive` lets each pass choose: the
+score of the best run that does not go on.  Delays, choices of edges and branches, parameters and signals change alike.
 
 Every change is a use and is counted.  Half of the changes leave the random numbers before some place as they are, so
 the use begins as before: a system that can save its state goes on from there (`systems/continued.py`), any other one
@@ -129,7 +129,9 @@ class UseSplitting:
         self.population.uses.count_plain(scores == VIOLATED)
         taken: list[Level] = []
         while done.levels < MOST_LEVELS and (levels is None or done.levels < len(levels)):
-            level = Level(_next_level(scores)) if levels is None else levels[done.levels]
+            level = (
+                levels[done.levels] if levels is not None else Level(_next_level(scores, self.variant == "adaptive"))
+            )
             alive = np.flatnonzero(scores <= level.score)
             if (
                 level.score == VIOLATED
@@ -162,9 +164,16 @@ class UseSplitting:
                 runs[i], scores[i] = changed[i], score
 
 
-def _next_level(scores: np.ndarray) -> float:
-    """The score that a fifth of the runs reach; `VIOLATED` once that many violate."""
-    return float(np.sort(scores)[max(0, int(SURVIVE * len(scores)) - 1)])
+def _next_level(scores: np.ndarray, unbiased: bool) -> float:
+    """The score that a fifth of the runs reach; `VIOLATED` once that many violate.
+
+    A pass that goes on from k of n runs is unbiased if they lie strictly below the next one (Bréhier et al. 2016): the
+    run that sets the level is not among them.  Otherwise the product is too large by k / (k - 1) for every level.
+    """
+    ordered, count = np.sort(scores), max(1, int(SURVIVE * len(scores)))
+    if unbiased and count < len(ordered) and ordered[0] < ordered[count] < np.inf:
+        return float(np.nextafter(ordered[count], VIOLATED))
+    return float(ordered[count - 1])
 
 
 def _widths(numbers: list[np.ndarray]) -> np.ndarray:

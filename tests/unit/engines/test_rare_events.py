@@ -317,6 +317,37 @@ def test_a_common_violation_is_not_summed_over_words():
     assert any("common" in warning for warning in found.warnings) and "words" not in found.evidence
 
 
+class Uniforms:
+    """A `Population` of uniform numbers; those below 0.004 violate."""
+
+    def __init__(self) -> None:
+        self.uses = JudgedUses(asking("always[0:20](T <= 75)"), USAGE, 0, "none")
+
+    def drawn(self, count: int, seeds: SeedTree) -> list[float]:
+        return seeds.rng().random(count).tolist()
+
+    def numbers(self, run: float) -> np.ndarray:
+        return np.array([run])
+
+    def changed(
+        self, runs: list[float], rng: np.random.Generator, seeds: SeedTree, widths: np.ndarray
+    ) -> dict[int, float]:
+        return dict(enumerate(rng.random(len(runs)).tolist()))
+
+    def scores(self, runs: list[float]) -> np.ndarray:
+        found = np.array(runs)
+        return np.where(found < 0.004, -np.inf, found)
+
+
+def test_levels_that_a_pass_chooses_itself_do_not_make_it_too_large():
+    """H0: the mean of passes of 20 runs is 0.004; it was 1.3 times that.  4 standard errors: false alarm 1e-4."""
+    splitting = UseSplitting(Uniforms(), "adaptive", 20, PassPlan(1500, lambda: True), 0.95, SeedTree(1))
+    splitting.estimate()
+    values = np.array([one.value for one in splitting.passes.done])
+    error = values.std() / math.sqrt(len(values))
+    assert abs(values.mean() - 0.004) < 4 * error < 0.0016
+
+
 def test_a_longer_look_recognises_what_is_less_common():
     """About 0.046, so 100 uses meet 3 to 9: 1,000 decide."""
     found = loop(2, stl="always[0:20](T <= 60)", method="words", particles=100, precision="relative 0.2")
