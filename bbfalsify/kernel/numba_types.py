@@ -28,7 +28,7 @@ _NAMES = (
     (_F8, "t h u v low high deadline time until survivor bound rate factor largest ode_step chosen share won "
      "expected wanted whole share_lower share_uniform moment_number choice_number absent rest before after "
      "middle mass"),
-    (_B1, "first_only full incremental by_weight counted adding lists with_deadlines sleeping lazily is_open "
+    (_B1, "first_only full incremental by_weight counted adding lists with_deadlines sleeping lazily"
      "holds"),
     (_U8, "seed number"),
     (_I4[::1], "T steps chosen_edges chosen_branches Z D found waiting"),

@@ -179,16 +179,6 @@ def store_window(T, S, X, count, low, low_strict, high, high_strict):
 
 
 @inlined
-def followed(T, S, X, count, is_open, low, low_strict, holds, t, behind):
-    """Open or close a window where the condition `holds` or not, at t or (`behind`) just after it."""
-    if holds and not is_open:
-        return True, t, behind, count
-    if is_open and not holds:
-        return False, low, low_strict, store_window(T, S, X, count, low, low_strict, t, 1 - behind)
-    return is_open, low, low_strict, count
-
-
-@inlined
 def sweep(T, F, S, X, R, e1, e2, low, low_strict, high, high_strict, count):
     """Append the exact windows inside an interval where everything is affine in the delay behind `count`."""
     t = low
@@ -206,14 +196,26 @@ def sweep(T, F, S, X, R, e1, e2, low, low_strict, high, high_strict, count):
             here = condition(T, F, S, X, R, e1, e2, MODE_AT, t)
         if S[S_ERROR] != 0:
             return count
-        is_open, open_low, open_strict, count = followed(T, S, X, count, is_open, open_low, open_strict, here, t, 0)
+        if here and not is_open:
+            is_open = True
+            open_low = t
+            open_strict = 0
+        elif is_open and not here:
+            is_open = False
+            count = store_window(T, S, X, count, open_low, open_strict, t, 1)
         if t >= high:
             break
         X[X_BREAKPOINT] = math.inf
         after = condition(T, F, S, X, R, e1, e2, MODE_AFTER, t)
         if S[S_ERROR] != 0:
             return count
-        is_open, open_low, open_strict, count = followed(T, S, X, count, is_open, open_low, open_strict, after, t, 1)
+        if after and not is_open:
+            is_open = True
+            open_low = t
+            open_strict = 1
+        elif is_open and not after:
+            is_open = False
+            count = store_window(T, S, X, count, open_low, open_strict, t, 0)
         t = min(X[X_BREAKPOINT], high)
         if t == math.inf:
             break

@@ -39,6 +39,11 @@ def violated_in(row: RequirementResult) -> str:
     return f"violated in {'at least ' if hidden else ''}{value.replace('1 in ', '1 of ')} {uses}{bracket}{interval}"
 
 
+def held_together(text: str) -> str:
+    """The text with spaces that do not break inside an interval, a share or odds."""
+    return re.sub(r"\[[^]]*\]|\d %|1 (?:in|of) [\d.,]+(?: [mb]illion)?", lambda m: m[0].replace(" ", "\xa0"), text)
+
+
 def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     """How much the modes explain, and what may be missing."""
     known, other, unseen = row.violation, row.other, row.unseen

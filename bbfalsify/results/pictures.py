@@ -7,7 +7,7 @@ result.plot().save("failures.svg")
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ MOST_LINES = 6
 
 @dataclass(frozen=True)
 class Picture:
-    svg: str
+    svg: str = field(repr=False)
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -76,6 +76,8 @@ class Passes:
     """Number of independent traces that those of each pass are worth; None: all of them."""
     even: bool = False
     """True: the traces of a pass are quasi-random and vary less than the binomial law says."""
+    least_scatter: float = 0.0
+    """Lower bound of the relative variance of the mean of the cylinders, where more is known than their scatter."""
     unknown: tuple[int, ...] | None = None
     """Traces of each pass without a verdict; they count as satisfied, and as violated for the upper limit."""
 
@@ -115,7 +117,7 @@ class Passes:
         if self.even or not self.total_hits or len(self.cylinders) < 2:
             return 0.0
         share, cylinders = self.total_hits / self.total_traces, np.asarray(self.cylinders)
-        following = float((cylinders / cylinders.mean()).var(ddof=1)) / len(cylinders)
+        following = max(self.least_scatter, float((cylinders / cylinders.mean()).var(ddof=1)) / len(cylinders))
         return (1 - share) / (share * self.total_traces) + following
 
     def cylinder(self, confidence: float = 0.95) -> tuple[float, float, float]:
@@ -123,7 +125,7 @@ class Passes:
         mean = float(np.mean(self.cylinders))
         if self.exact:
             return mean, mean, mean
-        low, high = t_interval(self.cylinders, confidence)
+        low, high = t_interval(self.cylinders, confidence, self.least_scatter)
         if _differ(self.cylinders) or len(self.cylinders) < 2 or not self.total_traces:
             return mean, low, high if self.total_traces else 1.0
         # All passes gave the same cylinder: use a binomial interval with as many trials as there are traces.

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.engine import estimate_finding, pass_plan
 from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.modes.along_core import split_along
+from bbfalsify.engines.falsification.modes.along_core import least_scatter, split_along
 from bbfalsify.engines.falsification.modes.estimating import estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Pattern, Without
@@ -25,6 +26,7 @@ from bbfalsify.engines.falsification.modes.use import use_of
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
+from bbfalsify.stats.intervals import Passes
 from tests.heater import EXACT, FOURTH_OFF, FOURTH_ON, HEATING, profile, three_uniforms_exceed
 
 FOUR, THREE = Pattern(("on",) * 4), Pattern(("on",) * 3)
@@ -220,8 +222,8 @@ def test_a_mode_below_a_millionth_is_estimated_along_its_core():
 def test_intervals_along_cores_cover():
     """H0: intervals of rare modes cover in 95 % of the runs.
 
-    200 runs: fewer than 91.5 % cover by chance in less than 2 % of all test runs; a coverage of 85 % is found in more
-    than 99 % of them.
+    200 runs: fewer than 93.5 % cover by chance in 13 % of all test runs; a coverage of 90 % is found in 94 % of them.
+    Of the first 300 seeds 289 cover; where the scatter of ten passes had no lower bound, 277 did.
     """
     covered = []
     for seed in range(200):
@@ -229,7 +231,7 @@ def test_intervals_along_cores_cover():
         simulate(ask_twelve, LONG, 0, frozenset(), strata)
         found = estimate_modes(LONG, [TWELVE], [], strata, 0.95).total
         covered.append(found.low <= 4.0**-12 <= found.high)
-    assert np.mean(covered) >= 0.915
+    assert np.mean(covered) >= 0.935
 
 
 @pytest.mark.parametrize(
@@ -280,3 +282,24 @@ def test_simulations_go_where_verdicts_vary():
     wanted = allocated(learned_weights([FOUR, THREE], bad, good), 400)
     assert 400 <= sum(wanted) <= 402 and wanted[2] >= 200 and min(wanted[:2]) > 10
     assert allocated(learned_weights([], bad, good), 400) == [400]
+
+
+def test_a_mode_that_was_met_does_not_fail_in_no_use():
+    """Rows meet it, but none of the few simulated uses of its stratum does: how often it fails is a quotient then."""
+    seeds = SeedTree(1)
+    strata = draw(USAGE, [THREE], [10, 10], 500, seeds)
+    simulate(lambda queries: [Answer(SimulationStatus.OK, (HOLDS,)) for _ in queries], USAGE, 0, frozenset(), strata)
+    [mode] = estimate_modes(USAGE, [THREE], estimated_rows(seeds), strata, 0.95).modes
+    assert mode.probability.value > 0 and 0 < mode.precision.low <= mode.precision.value
+
+
+def test_passes_that_agree_by_chance_do_not_know_better_than_independent_uses_would():
+    passes = split_along(USAGE, FOUR, SeedTree(6), 2, effort=50)
+    shares = np.mean([one.shares for one in passes], axis=0)
+    least = least_scatter(passes, 50)
+    assert least == pytest.approx(sum((1 - p) / p for p in shares) / 100)
+    assert all(one.probability == pytest.approx(math.prod(one.shares)) for one in passes)
+    agreeing = Passes((0.01, 0.01, 0.0101), (5, 5, 5), (10, 10, 10), families=(10.0,) * 3)
+    low, high = agreeing.cylinder()[1:]
+    wider = replace(agreeing, least_scatter=least).cylinder()
+    assert wider[1] < low < high < wider[2]

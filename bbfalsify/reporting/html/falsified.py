@@ -20,7 +20,7 @@ from bbfalsify.reporting.terminal.counterexamples import row_text
 from bbfalsify.reporting.terminal.falsify import bounds_by_list, effort_line, store_lines, unmet_lines
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
-from bbfalsify.results.mode_words import explanation, violated_in
+from bbfalsify.results.mode_words import explanation, held_together, violated_in
 from bbfalsify.results.recorded import result_from_json
 
 WORD_WIDTH = 90
@@ -112,7 +112,7 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
         "mass": None if mass is None else interval(mass),
         "mass_says": "probability that a use meets one of the counterexamples"
         + (", the profile's uncertainty included" if row.found_probability_with_uncertainty else ""),
-        "sentence": None if row.violation is None else violated_in(row),
+        "sentence": None if row.violation is None else held_together(violated_in(row)),
         "explained": None if row.violation is None else explanation(row, result.modes_of(row.id)),
         "facts": facts,
         "lines": lines,

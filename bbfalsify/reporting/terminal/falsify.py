@@ -66,9 +66,9 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
 
 def _marked(result: FalsificationResult, requirement: str) -> list[FailureMode]:
     """The modes of a requirement; where failures may be accepted, each says whether it is."""
-    words = {None: "", True: " (accepted)", False: " (not accepted)"}
+    words = {None: "", True: "(accepted) ", False: "(not accepted) "}  # in front, where no line breaks within
     return [
-        replace(mode, sentence=mode.sentence + words[result.accepted_mode(mode)])
+        replace(mode, sentence=words[result.accepted_mode(mode)] + mode.sentence)
         for mode in result.modes_of(requirement)
     ]
 

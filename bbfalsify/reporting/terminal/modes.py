@@ -12,7 +12,6 @@ R1, never above 75 degrees: violated in at least 1 of 210 uses [199, 220]
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -22,7 +21,14 @@ from bbfalsify.reporting.formatting import ranks, replay_command
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import RequirementResult
-from bbfalsify.results.mode_words import explanation, fails, rank_change_text, time_text, violation_sentence
+from bbfalsify.results.mode_words import (
+    explanation,
+    fails,
+    held_together,
+    rank_change_text,
+    time_text,
+    violation_sentence,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,8 +60,7 @@ def mode_lines(
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Lines of at most `width`, none of which ends inside an interval, a share or odds."""
-    held = re.sub(r"\[[^]]*\]|\d %|1 (?:in|of) [\d.,]+(?: [mb]illion)?", lambda m: m[0].replace(" ", "\xa0"), text)
-    return [line.replace("\xa0", " ") for line in textwrap.wrap(held, width)]
+    return [line.replace("\xa0", " ") for line in textwrap.wrap(held_together(text), width)]
 
 
 def _table(modes: Sequence[FailureMode], width: int) -> Table:

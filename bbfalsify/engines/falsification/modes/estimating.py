@@ -107,8 +107,6 @@ def estimate_modes(
             found.append(
                 mode(number, own, mostly or [row for row, first in zip(rows, walks, strict=True) if first == number])
             )
-    if not found and rows and total.none_seen:  # the estimates met no violation, but the search did
-        found = [mode(walks[0], divided[:1], rows[:1])] if walks[0] < none else []
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
     beside = met.of_mode(none)
@@ -165,15 +163,15 @@ def _fails(strata: Strata, pattern: Pattern, number: int, probability: Estimate)
     The simulated uses of its stratum are counted; a quotient of probabilities tells less, but also of rare patterns.
     """
     part, confidence = strata.parts[number], probability.confidence
-    if part.worth < ENOUGH:
-        return part_of(probability, _occurrence(strata, pattern, number, confidence))
     hits = judged = 0.0
     for weight, walks, uses in zip(part.weights, part.groups, part.uses, strict=True):
         violating = [*uses.violating, *uses.on_list]
         own = sum(pattern.matches(use) for use in violating)
         hits += weight * own
         judged += weight * (len(walks) - (len(violating) - own))
-    rate = hits / judged if judged else 0.0
+    if part.worth < ENOUGH or not hits:  # a mode that was met does not fail in 0 %
+        return part_of(probability, _occurrence(strata, pattern, number, confidence))
+    rate = hits / judged
     low, high = clopper_pearson(rate * part.worth, part.worth, confidence)
     return Estimate(rate, low, high, confidence, "Clopper–Pearson", part.simulated)
 

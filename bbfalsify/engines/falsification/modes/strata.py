@@ -23,7 +23,13 @@ from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.baseline.failing_runs import failing_steps
 from bbfalsify.engines.falsification.instants import violating_step
-from bbfalsify.engines.falsification.modes.along_core import CorePass, can_split, effort_within, split_along
+from bbfalsify.engines.falsification.modes.along_core import (
+    CorePass,
+    can_split,
+    effort_within,
+    least_scatter,
+    split_along,
+)
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
@@ -99,6 +105,8 @@ class SplitStratum(Stratum):
     passes: list[CorePass] = field(default_factory=list)
     tried: list[int] = field(default_factory=list)
     """Uses of each pass that were looked at; those whose first matching pattern is another are not simulated."""
+    effort: int = 1
+    """Uses of each level of a pass."""
 
     @property
     def worth(self) -> float:
@@ -123,6 +131,7 @@ class SplitStratum(Stratum):
             tuple(hits.tolist()),
             tuple(self.tried),
             families=tuple(self._families),
+            least_scatter=least_scatter(self.passes, self.effort),
         )
 
     def occurrence(self, drawn: int, confidence: float) -> tuple[float, float, float]:
@@ -239,7 +248,7 @@ def _split(
         some = one.walks[: -(-wanted // len(passes))]
         groups.append([walk for walk in some if owner_of(patterns, use_of(usage, walk)) == number])
         tried.append(len(some))
-    return SplitStratum(wanted, groups=groups, passes=passes, tried=tried)
+    return SplitStratum(wanted, groups=groups, passes=passes, tried=tried, effort=effort)
 
 
 def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata) -> None:
