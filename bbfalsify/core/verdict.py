@@ -75,6 +75,7 @@ FOUND = frozenset({Outcome.FALSIFIED, Outcome.REACHED, Outcome.MODEL_ERROR})
 
 class StopReason(StrEnum):
     COMPLETED = "completed"
+    MODES_SHOWN = "failure modes shown"
     BUDGET_SIMULATIONS = "budget: simulations"
     BUDGET_SYMBOLS = "budget: symbols"
     BUDGET_TIME = "budget: time"

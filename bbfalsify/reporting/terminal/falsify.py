@@ -117,6 +117,7 @@ def effort_line(result: FalsificationResult) -> str:
     completed = "the list did not improve any more" if settled else "all counterexamples asked for were found"
     why = {
         StopReason.COMPLETED: completed,
+        StopReason.MODES_SHOWN: "the violations showed the failure modes asked for",
         StopReason.BUDGET_SIMULATIONS: "the search used up its simulations",
         StopReason.BUDGET_TIME: "the search used up its time",
         StopReason.SYSTEM_FAILED: "the system failed",

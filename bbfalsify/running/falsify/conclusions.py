@@ -18,6 +18,9 @@ from bbfalsify.running.falsify.task import Task
 from bbfalsify.systems import System
 from bbfalsify.systems.interface import BlackBox, usable_jobs
 
+SEARCHED = StopReason.COMPLETED, StopReason.MODES_SHOWN
+"""Reasons for which a search ends that has what it looked for."""
+
 
 def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
     """Falsified where anything was found; "not falsified" needs a search that ran and could judge.
@@ -29,7 +32,7 @@ def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) 
         return Outcome.FALSIFIED
     if reason is StopReason.SYSTEM_FAILED:
         return Outcome.ERROR
-    finished = reason in (StopReason.COMPLETED, StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_TIME)
+    finished = reason in (*SEARCHED, StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_TIME)
     judged = progress.search.judged and progress.search.judged[requirement] > 0
     # A simulation that failed might have been the violating one.
     finished = finished and not any(status is not SimulationStatus.OK for status in progress.search.statuses)
@@ -162,7 +165,7 @@ def what_has_probability_zero(progress: Progress, requirements: Sequence[Require
 def what_the_lists_are(search: Search, requirements: Sequence[Requirement], options: Options) -> list[str]:
     """A list is never all there is; say what it is."""
     if options.search == "first":
-        if search.stopped is not StopReason.COMPLETED or not search.findings:
+        if search.stopped not in SEARCHED or not search.findings:
             return []
         return [
             "these are the first counterexamples that the search found, ranked; more probable ones may be missing "

@@ -54,7 +54,7 @@ def searched(modes, **options):
 @pytest.mark.parametrize("kind", ["first", "probable"])
 def test_a_search_stops_when_its_violations_show_the_modes_that_are_wanted(kind):
     one, two = searched(1, search=kind), searched(2, search=kind)
-    assert one.stopped is two.stopped is StopReason.COMPLETED
+    assert one.stopped is two.stopped is StopReason.MODES_SHOWN
     assert one.iterations <= two.iterations < 700 and two.modes.count(0) >= 2
     presses, turns = ([f for f in two.findings if f.actions.count(a) >= n] for a, n in (("press", 3), ("turn", 2)))
     assert presses and turns
@@ -82,4 +82,4 @@ def test_a_profile_without_actions_is_searched_on_for_its_modes():
         usage = usage_of(space, 12.0)
         run(ask_signals, usage, progress, options, requirements=1, seeds=SeedTree(1), listener=Quiet())
         searches.append(progress.search)
-    assert searches[0].iterations < searches[1].iterations and searches[0].stopped is StopReason.COMPLETED
+    assert searches[0].iterations < searches[1].iterations and searches[0].stopped is StopReason.MODES_SHOWN

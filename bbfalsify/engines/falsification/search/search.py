@@ -116,6 +116,11 @@ class Search:
         """Places that a full list has for other failure modes."""
         return 0 if self.modes is None else self.modes.wanted
 
+    @property
+    def shows_modes(self) -> bool:
+        """True if the violations show as many failure modes as are wanted."""
+        return self.modes is not None and all(map(self.modes.shown, range(len(self.known))))
+
     def add(self, finding: Finding, wanted: int) -> bool:
         """Put a finding on the list, unless its key is there or the list is full."""
         known = self.known[finding.requirement]
@@ -299,7 +304,7 @@ def turns(
     while search.stopped is None:
         missing = [requirement for requirement in range(len(search.known)) if not settled(requirement)]
         if not missing:
-            search.stopped = StopReason.COMPLETED
+            search.stopped = StopReason.MODES_SHOWN if search.shows_modes else StopReason.COMPLETED
         elif search.spent >= plan.simulations:
             search.stopped = StopReason.BUDGET_SIMULATIONS
         elif out_of_time():
