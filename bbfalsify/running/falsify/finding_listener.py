@@ -74,7 +74,8 @@ class Scribe:
     def judged_again(self, again: Again, *, refined: bool, over: bool = True) -> None:
         self.driver.recorder.record(events.JudgedAgain(self.sampling_check(again).as_json(), refined))
         if refined or not over:
-            self.driver.recorder.record(events.StageStarted("searching", self.options.simulations))
+            left = self.options.simulations - self.progress.search.spent
+            self.driver.recorder.record(events.StageStarted("searching", left))
 
     def sampling_check(self, again: Again) -> SamplingCheck:
         """A second judgement as the results hold it: artefacts with the names of their requirements."""
