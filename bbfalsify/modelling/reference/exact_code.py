@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network import expressions as ex
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MOST_LOOP_TURNS = 50_000
 
 Action = Callable[["AnyEvaluator", Frame], tuple[Value] | None]
+Node = TypeVar("Node")
+Code = TypeVar("Code")
 
 
 class ExactCode:
@@ -42,28 +44,21 @@ class ExactCode:
 
     def value(self, node: ex.Expression) -> tuple[Closure, int]:
         """The closure of an expression, and the size of its frame."""
-        known = self._values.get(id(node))
-        if known is None:
-            compiler = _Compiler(self)
-            closure = compiler.value(node)
-            known = self._values[id(node)] = node, closure, compiler.frame_size
-        return known[1:]
+        return (self._values.get(id(node)) or self._compiled(self._values, _Compiler.value, node))[1:]
 
     def truth(self, node: ex.Expression) -> tuple[Test, int]:
-        known = self._tests.get(id(node))
-        if known is None:
-            compiler = _Compiler(self)
-            test = compiler.truth(node)
-            known = self._tests[id(node)] = node, test, compiler.frame_size
-        return known[1:]
+        return (self._tests.get(id(node)) or self._compiled(self._tests, _Compiler.truth, node))[1:]
 
     def block(self, statements: Sequence[ex.Statement]) -> tuple[Action, int]:
-        known = self._actions.get(id(statements))
-        if known is None:
-            compiler = _Compiler(self)
-            action = compiler.block(statements)
-            known = self._actions[id(statements)] = statements, action, compiler.frame_size
-        return known[1:]
+        return (self._actions.get(id(statements)) or self._compiled(self._actions, _Compiler.block, statements))[1:]
+
+    def _compiled(
+        self, known: dict[int, tuple[object, Code, int]], compile_one: Callable[[_Compiler, Node], Code], node: Node
+    ) -> tuple[object, Code, int]:
+        """Compile what is asked for the first time, and keep it."""
+        compiler = _Compiler(self)
+        compiled = known[id(node)] = node, compile_one(compiler, node), compiler.frame_size
+        return compiled
 
     def function(self, number: int) -> Action:
         """The body of a function; compiled at its first call, because functions may call themselves."""
