@@ -45,7 +45,7 @@ def avoided(judge, word, *, budget=60):
             answers.append(Answer(SimulationStatus.OK, (Judgement(verdict, 0.0, 5.0),)))
         return answers
 
-    use = use_of(USAGE, own, float(own.times[0]) + 0.1)
+    use = use_of(USAGE, own, float(own.times[max(0, len(word) - 1)]) + 0.1)
     pattern = Pattern(word[:1])
     found = Avoiding(ask, USAGE, 0, {}, SeedTree(2)).of([pattern], [use], budget)
     assert len(asked) <= budget
@@ -70,8 +70,19 @@ def test_the_nearest_passing_use_does_another_action():
     def switched(actions, times):
         return actions[:3].count("on") >= 2
 
-    said, _ = avoided(switched, ("on", "on"))
+    said, _ = avoided(switched, ("on", "on", "off"))
     assert said in ("a use passes that does off instead of the second on", "a use passes that leaves out the second on")
+
+
+def test_an_action_after_the_violation_is_not_changed():
+    """Violated by a second action that comes early: what comes in its place at its moment, or a third, avoids nothing."""
+
+    def early(actions, times):
+        return float(times[1] - times[0]) < 4.5
+
+    for first in ("on", "off"):
+        said, _ = avoided(early, (first, "on"))
+        assert said.startswith("a use passes that waits ")
 
 
 def test_nothing_is_said_where_no_change_helps_or_too_few_simulations_are_there():
@@ -98,6 +109,7 @@ def test_a_delay_that_cannot_be_changed_is_not_named():
     usage = WalksOnly(driver, compile_network(driver.network), 20.0, 0.1)
     walk = next(iter(everyday_walks(usage, SeedTree(1), 1)))
     seeker = Avoiding(None, usage, 0, {}, SeedTree(2))
-    start = seeker._start([use_of(usage, walk, 12.0)])
-    delays = [change for change in seeker._changes(start) if change.kind == "delay"]
+    use = use_of(usage, walk, 12.0)
+    start = seeker._start(use)
+    delays = [change for change in seeker._changes(start, use.until_violation) if change.kind == "delay"]
     assert delays and all(seeker._changed(start, change) is None for change in delays)

@@ -4,7 +4,7 @@ From a typical violating use, one thing is changed at a time; the profile allows
 (`directed_walks.py`), and each is simulated to the horizon:
 
     delays     as early, and as late, as possible
-    actions    left out, or another in their place
+    actions    left out, or another in their place at the same moment
     values     at either end of the range (parameters and signals; numbers that updates draw are drawn again, near those
                of the violating use)
 
@@ -85,10 +85,11 @@ class Avoiding:
     def _nearest(self, uses: Sequence[Use], budget: int) -> str | None:
         if budget < FEWEST:
             return None
-        start = self._start(uses)
+        use = _typical(uses)
+        start = self._start(use)
         if start is None:
             return None
-        changes = [Change("none", 0), *self._changes(start)][: int(EXPLORE * budget)]
+        changes = [Change("none", 0), *self._changes(start, use.until_violation)][: int(EXPLORE * budget)]
         unchanged, *passed = self._try(start, changes)
         if unchanged:
             return None
@@ -110,9 +111,8 @@ class Avoiding:
 
     # ------------------------------------------------------------------ runs
 
-    def _start(self, uses: Sequence[Use]) -> Followed | None:
-        """A typical violating use, up to the action after its violation, with the quantiles of its delays."""
-        use = _typical(uses)
+    def _start(self, use: Use) -> Followed | None:
+        """A violating use up to the action after its violation, with the quantiles of its delays."""
         walk = use.walk
         assert walk is not None
         if not self._usage.profile.has_actions:
@@ -122,11 +122,13 @@ class Avoiding:
         retraced = self._follower.retrace(word, self._seeds.child("retrace"), walk)
         return None if retraced is None or not steps else Followed(walk.prefix(steps), retraced.quantiles)
 
-    def _changes(self, start: Followed) -> Iterator[Change]:
+    def _changes(self, start: Followed, until_violation: int) -> Iterator[Change]:
         """Everything that can be tried, what is next to the violation first."""
         actions = start.walk.actions(self._usage.model)
         for place in reversed(range(len(start.quantiles))):
             yield from (Change("delay", place, q) for q in (LATEST, 0.0) if abs(q - start.quantiles[place]) > 1e-3)
+            if place >= until_violation:
+                continue  # only an action up to the violation can have led to it
             yield Change("action", place)
             others = [a for a in self._usage.model.actions if a != actions[place]]
             yield from (Change("action", place, action=action) for action in others[:MOST_OTHERS])
@@ -164,7 +166,9 @@ class Avoiding:
         if change.kind == "delay":
             wishes[change.place] = Wish(actions[change.place], change.quantile, like=(start.walk, change.place + 1))
         elif change.kind == "action":
-            wishes[change.place] = None if change.action is None else Wish(change.action)
+            # At the same moment, or its time is another change.
+            moment = float(start.walk.times[change.place])
+            wishes[change.place] = None if change.action is None else Wish(change.action, moment=moment)
         return [wish for wish in wishes if wish is not None]
 
     def _to_the_end(self, walk: Walk) -> Walk:
