@@ -1,4 +1,4 @@
-"""The private options of numba that `jit.py` leans on still do what they are used for."""
+"""The private options of numba that `jit` leans on still do what they are used for."""
 
 import contextlib
 import gc
@@ -18,13 +18,12 @@ import pytest
 from numba.core.caching import NullCache
 from numba.core.types.functions import BaseFunction
 
-import bbfalsify.jit as jit_module
-from bbfalsify.jit import jit
+from bbfalsify.jit import code_cache, compiling, jit
 from bbfalsify.systems.loading import _import_file
 
 REPOSITORY = Path(__file__).parents[2]
 MODULE = """
-from bbfalsify import jit as module
+from bbfalsify.jit import code_cache as module
 from bbfalsify.jit import jit
 import numpy as np
 
@@ -64,7 +63,7 @@ def elsewhere(cache, function, *arguments):
 def use_cache(cache):
     os.environ.pop("NUMBA_CACHE_DIR", None)
     os.environ["XDG_CACHE_HOME"] = str(cache)
-    jit_module.cache_folder.cache_clear()
+    code_cache.cache_folder.cache_clear()
 
 
 def found_there(place, digest):
@@ -99,9 +98,9 @@ def test_another_installation_of_the_same_sources_has_nothing_to_compile(tmp_pat
 
 def test_another_release_of_numba_has_a_folder_of_its_own(monkeypatch):
     """In one folder, each of two installations would find an index of the other, replace it, and compile every time."""
-    here = jit_module.build_digest.__wrapped__()
-    monkeypatch.setattr(jit_module.numba, "__version__", "0.99")
-    assert jit_module.build_digest.__wrapped__() != here
+    here = code_cache.build_digest.__wrapped__()
+    monkeypatch.setattr(code_cache.numba, "__version__", "0.99")
+    assert code_cache.build_digest.__wrapped__() != here
 
 
 ADAPTER = """
@@ -181,20 +180,20 @@ def test_code_nobody_used_for_long_is_removed_when_new_code_comes(tmp_path, monk
     for folder, days in ((old, 61), (recent, 59)):
         folder.mkdir(parents=True)
         os.utime(folder, (time.time() - days * 86400,) * 2)
-    jit_module.cache_folder.cache_clear()
+    code_cache.cache_folder.cache_clear()
     try:
-        assert jit_module.cache_folder().parent == tmp_path / "bbfalsify"
+        assert code_cache.cache_folder().parent == tmp_path / "bbfalsify"
     finally:
-        jit_module.cache_folder.cache_clear()
+        code_cache.cache_folder.cache_clear()
     assert (old.exists(), recent.exists()) == (False, True)
 
 
 def test_compiled_functions_are_in_the_rooms_that_the_digest_covers():
     """A file with compiled functions elsewhere could change without its machine code being made anew."""
-    package = Path(jit_module.__file__).parent
+    package = Path(code_cache.__file__).parents[1]
     taken = r"bbfalsify\.jit import .*\bjit\b|numba_types import .*\b(compiled|inlined)\b"
     files = [f for f in package.rglob("*.py") if re.search(taken, f.read_text())]
-    assert {f.parent.relative_to(package).as_posix() for f in files} == set(jit_module.COMPILED_ROOMS)
+    assert {f.parent.relative_to(package).as_posix() for f in files} == set(code_cache.COMPILED_ROOMS)
 
 
 def test_linear_algebra_is_imported_when_compiled_code_needs_it():
@@ -222,7 +221,7 @@ def test_a_call_is_resolved_once_while_compiling_and_means_the_same(monkeypatch)
         BaseFunction, "get_call_type", lambda f, x, args, kws: asked.append(f) or numbas(f, x, args, kws)
     )
     answers, counts = [], []
-    for context in (contextlib.nullcontext, jit_module.compiling):
+    for context in (contextlib.nullcontext, compiling):
         function = jit(mixed)
         function._cache = NullCache()
         asked.clear()

@@ -75,7 +75,7 @@ def test_the_nearest_passing_use_does_another_action():
 
 
 def test_an_action_after_the_violation_is_not_changed():
-    """Violated by a second action that comes early: what comes in its place at its moment, or a third, avoids nothing."""
+    """Violated by a second action that comes early: what comes instead at its moment, or a third, avoids nothing."""
 
     def early(actions, times):
         return float(times[1] - times[0]) < 4.5

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 
 import pytest
 
-import bbfalsify.jit as jit_module
+from bbfalsify.jit import cache_folder, call_by_name
 from bbfalsify.kernel.accelerated_walk import ret_batch
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.firing import fire
@@ -53,13 +53,13 @@ def answer(folder, cache, unrelated_first):
     """Compile or load both functions; return the result, and which of them came from the cache."""
     os.environ.pop("NUMBA_CACHE_DIR", None)
     os.environ["XDG_CACHE_HOME"] = str(cache)
-    jit_module.cache_folder.cache_clear()
+    cache_folder.cache_clear()
     sys.path.insert(0, str(folder))
     m = importlib.import_module("caller_and_callee")
     if unrelated_first:
         m.unrelated(1)  # numba counts functions: without stable names, the callee would have another name
     m.inner.compile("int64(int64)")
-    jit_module.call_by_name(m.inner)
+    call_by_name(m.inner)
     m.outer.compile("int64(int64)")
     return m.outer(4), sorted(f.__name__ for f in (m.inner, m.outer) if sum(f.stats.cache_hits.values()))
 

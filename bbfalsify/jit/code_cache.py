@@ -1,13 +1,9 @@
-"""The decorator `jit` for compiled code, and its cache on disk.
-
-`@jit` compiles with numba and caches on disk.  With NUMBA_DISABLE_JIT=1 the very same functions run as plain Python and
-give bit-identical results: no fast-math, no parallel loops.  Importing this module imports numba (about half a second),
-so only modules that compute import it, and the commands that do not simulate never do.
+"""Machine code on disk: found by a digest of all compiled sources, checked when it is read.
 
 numba's own cache notices a change of the file of a function, not of a function that it calls in another file: after an
 upgrade old machine code would go on running.  So the compiled code is in a folder of the user's cache named by a digest
 of all compiled sources and of what compiles them, which another installation of the same can use, too.  (Two releases
-of numba in one folder would remove each other's code, and compile anew for ever.)  With NUMBA_CACHE_DIR, or if the
+of numba in one folder would remove each other's code, and compile anew at every run.)  With NUMBA_CACHE_DIR, or if the
 user's cache cannot be written, numba chooses the place.
 
 numba trusts its files; here each ends with a checksum.  Files that are damaged are removed, and compiled code that
@@ -18,48 +14,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import hashlib
-import importlib.util
 import io
 import os
 import pickle
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import llvmlite.binding
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
-from numba.core.compiler import Compiler
-from numba.core.targetconfig import ConfigStack
-from numba.core.types.functions import BaseFunction
 from numba.misc.appdirs import AppDirs
-
-from bbfalsify.core.interrupts import uninterrupted
-
-
-def _load_array_functions() -> None:
-    """Import numba's array functions without `scipy.linalg`, a quarter of a second and 15 MB of every process.
-
-    numba imports that package only to see that it is there; compiled code that calls BLAS imports it when it runs.
-    """
-    names = ("scipy.linalg", "scipy.linalg.cython_blas")
-    if not any(name in sys.modules for name in names) and importlib.util.find_spec("scipy") is not None:
-        stands_in = {name: ModuleType(name) for name in names}
-        sys.modules.update(stands_in)
-        try:
-            importlib.import_module("numba.np.arraymath")
-        finally:
-            for name in names:
-                del sys.modules[name]
-
-
-_load_array_functions()
 
 COMPILED_ROOMS = ("kernel", "zones", "logic/stl", "automata", "engines/checking/conformance")
 FORGOTTEN_AFTER_DAYS = 60
@@ -70,52 +39,13 @@ _CHECKSUM = hashlib.sha256().digest_size
 @functools.cache
 def build_digest() -> str:
     """Digest of the compiled sources and of the interpreter, compiler and processor that their machine code is for."""
-    package = Path(__file__).parent
+    here = Path(__file__).parent
     made_by = f"{sys.implementation.cache_tag} numba {numba.__version__} {llvmlite.binding.get_host_cpu_name()}"
     digest = hashlib.sha256(made_by.encode())
-    for file in [Path(__file__), *sorted(f for room in COMPILED_ROOMS for f in (package / room).glob("*.py"))]:
+    folders = [here, *(here.parent / room for room in COMPILED_ROOMS)]
+    for file in (file for folder in folders for file in sorted(folder.glob("*.py"))):
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-class _Resolved:
-    """Calls that numba resolved: it tries up to fifteen templates for every `a + b`, a sixth of the time."""
-
-    def __init__(self) -> None:
-        self._resolve = BaseFunction.get_call_type
-        self._flags: dict[int, tuple[object, str]] = {}
-        self._calls: dict[tuple, tuple[object, object]] = {}
-        """By identity of function and flags and by types of arguments; what is identified is kept, too."""
-
-    def get_call_type(self, function: Any, context: Any, args: Any, kws: Any) -> object:
-        flags: Any = ConfigStack.top_or_none()
-        if id(flags) not in self._flags:
-            self._flags[id(flags)] = flags, flags.summary() if flags else ""
-        key = id(function), self._flags[id(flags)][1], id(context), tuple(args), tuple(kws.items())
-        if key not in self._calls:
-            self._calls[key] = function, self._resolve(function, context, args, kws)
-        return self._calls[key][1]
-
-
-@contextlib.contextmanager
-def compiling() -> Iterator[None]:
-    """Compile faster: never resolve a call twice, and leave out garbage collection.
-
-    Collecting costs a seventh of the time and finds hardly any garbage; what is left is not looked at afterwards.
-    """
-    if not gc.isenabled():  # inside another one, or switched off by the user
-        yield
-        return
-    functions: Any = BaseFunction
-    resolved, numbas = _Resolved(), functions.get_call_type
-    gc.disable()
-    functions.get_call_type = lambda *arguments: resolved.get_call_type(*arguments)
-    try:
-        yield
-    finally:
-        functions.get_call_type = numbas
-        gc.freeze()
-        gc.enable()
 
 
 @functools.cache
@@ -214,7 +144,7 @@ def _say(what: str) -> None:
     sys.stderr.flush()
 
 
-class _SourceKeyedCache(FunctionCache):
+class SourceKeyedCache(FunctionCache):
     _impl_class = _CacheInUsersFolder
 
     def __init__(self, function: Callable) -> None:
@@ -244,35 +174,6 @@ class _SourceKeyedCache(FunctionCache):
         return (*super()._index_key(sig, codegen), build_digest())
 
 
-class _StableNames(Compiler):
-    """Compiler that names machine code after its source, where numba counts: cached callers find it by that name."""
-
-    def _compile_bytecode(self) -> object:
-        identity: Any = self.state.func_id
-        place = f"{identity.modname}.{identity.func_qualname}:{identity.firstlineno}:{build_digest()}"
-        identity.unique_id = int(hashlib.sha256(place.encode()).hexdigest()[:12], 16)
-        identity.unique_name = f"{identity.func_qualname}${identity.unique_id}"
-        return super()._compile_bytecode()
-
-
-def _whole(compile_now: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function be compiled, or loaded, whole: Ctrl-C inside LLVM's locks can end in a segmentation fault."""
-
-    def compile_whole(*arguments: Any) -> Any:
-        with uninterrupted(second_ends=True):
-            return compile_now(*arguments)
-
-    return compile_whole
-
-
-def call_by_name(dispatcher: Any) -> None:
-    """Let callers of a compiled function refer to its machine code, not optimise a copy of it."""
-    context = dispatcher.targetctx
-    for result in dispatcher.overloads.values():
-        context.remove_user_function(result.entry_point)
-        context.insert_user_function(result.entry_point, result.fndesc)
-
-
 def is_cached(dispatcher: Any, types_of_arguments: tuple) -> bool:
     """Tell whether the machine code of a function is on disk."""
     cache = dispatcher._cache
@@ -281,35 +182,3 @@ def is_cached(dispatcher: Any, types_of_arguments: tuple) -> bool:
         return key in cache._cache_file._load_index()
     except Exception:  # damaged bytes can make pickle raise anything; loading says so
         return False
-
-
-def jit(
-    function: Callable | None = None,
-    *,
-    reference_counting: bool = True,
-    called_from_python: bool = True,
-    always_inline: bool = False,
-    stable_name: bool = False,
-) -> Callable:
-    """Compile `function`; without reference counting (no allocation inside) interpreters run twice as fast.
-
-    A function that only compiled functions call (`called_from_python=False`) needs no wrapper and compiles faster.
-    `call_by_name` needs a `stable_name`.
-    """
-    if function is None:
-        return functools.partial(jit, reference_counting=reference_counting, called_from_python=called_from_python)
-    options: dict[str, Any] = {"error_model": "numpy"}
-    if not reference_counting:
-        options["_nrt"] = False
-    if not called_from_python:
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    if always_inline:
-        options["forceinline"] = True
-    if stable_name:
-        options["pipeline_class"] = _StableNames
-    dispatcher: Any = numba.njit(**options)(function)
-    config: Any = numba.config  # its attributes are set at run time
-    if not config.DISABLE_JIT:
-        dispatcher._cache = _SourceKeyedCache(function)  # what cache=True does, with our key
-        dispatcher.compile = _whole(dispatcher.compile)
-    return dispatcher
