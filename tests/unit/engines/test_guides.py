@@ -1,6 +1,10 @@
 """Guides: each keeps the contract of `core/choices.py`, and finds what it is made for."""
 
+import os
+import subprocess
+import sys
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +34,7 @@ from bbfalsify.engines.falsification.guides.trust_region import (
     kept_points,
 )
 
+ROOT = Path(__file__).parents[3]
 NAMES = sorted(set(BUILT_IN) - {OUTLIER})  # that one needs actions
 
 
@@ -336,3 +341,29 @@ def test_scores_of_violations_failures_and_numbers_that_are_none():
     ]
     scores = Scores()(answers, 1)[:, 0]
     assert scores[0] < 0 and scores[2] > 0 and scores[[1, 3, 4]].tolist() == [np.inf] * 3
+
+
+ON_THIS_PROCESSOR = """
+from tests.unit.engines.test_guides import CmaEs, FixedSpace, Portfolio, SeedTree, TrustRegion, bowl, search
+
+for factory, budget in ((CmaEs, 200), (TrustRegion, 80), (Portfolio, 150)):
+    runs = search(factory(FixedSpace(), 1, SeedTree(1)), FixedSpace(), bowl, budget)[1]
+    print([[round(q, 6) for q in run.quantiles.tolist()] for run in runs])
+"""
+
+
+def test_the_same_seed_gives_the_same_search_on_other_processors():
+    """Linear algebra has other code for other processors: eigenvectors had other signs, and searches diverged."""
+
+    def runs(kind):
+        environment = os.environ | {"OPENBLAS_CORETYPE": kind}
+        return subprocess.run(
+            [sys.executable, "-c", ON_THIS_PROCESSOR],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    assert len({runs(kind) for kind in ("Nehalem", "Haswell")}) == 1

@@ -40,10 +40,10 @@ class Strategy:
         self.damping = 1 + 2 * max(0.0, np.sqrt((mu - 1) / (n + 1)) - 1) + self.sigma_rate
         self.expected_length = np.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
         self.covariance, self.path, self.sigma_path = np.eye(n), np.zeros(n), np.zeros(n)
-        self.axes, self.lengths = np.eye(n), np.ones(n)
+        self.longest, self.root, self.inverse_root = 1.0, np.eye(n), np.eye(n)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        return clipped(self.mean + self.sigma * self.axes @ (self.lengths * rng.normal(size=len(self.mean))))
+        return clipped(self.mean + self.sigma * self.root @ rng.normal(size=len(self.mean)))
 
     def learn(self, points: np.ndarray, values: np.ndarray) -> None:
         """Update by one generation."""
@@ -55,8 +55,7 @@ class Strategy:
         steps = (best - self.mean) / self.sigma
         mean_step = weights @ steps
         self.mean = self.mean + self.sigma * mean_step
-        whitened = self.axes @ ((self.axes.T @ mean_step) / self.lengths)
-        rate = self.sigma_rate
+        rate, whitened = self.sigma_rate, self.inverse_root @ mean_step
         self.sigma_path = (1 - rate) * self.sigma_path + np.sqrt(rate * (2 - rate) * self.effective) * whitened
         length = float(np.linalg.norm(self.sigma_path))
         stalled = (
@@ -73,12 +72,18 @@ class Strategy:
             + self.rank_mu * (steps.T * weights) @ steps
         )
         self.sigma *= float(np.exp((self.sigma_rate / self.damping) * (length / self.expected_length - 1)))
-        values_of, self.axes = np.linalg.eigh((self.covariance + self.covariance.T) / 2)
-        self.lengths = np.sqrt(np.maximum(values_of, 1e-12))
+        self._take_roots()
+
+    def _take_roots(self) -> None:
+        """The covariance's symmetric roots: unlike its eigenvectors, they do not depend on the processor's signs."""
+        squares, axes = np.linalg.eigh((self.covariance + self.covariance.T) / 2)
+        lengths = np.sqrt(np.maximum(squares, 1e-12))
+        self.longest = float(lengths.max())
+        self.root, self.inverse_root = (axes * lengths) @ axes.T, (axes / lengths) @ axes.T
 
     @property
     def over(self) -> bool:
-        return self.evaluations >= MOST or self.sigma * float(self.lengths.max()) < SMALLEST_STEP
+        return self.evaluations >= MOST or self.sigma * self.longest < SMALLEST_STEP
 
 
 class CmaEs:
