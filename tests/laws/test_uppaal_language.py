@@ -141,6 +141,45 @@ pair either(bool first) { if (first) return p; return o; }
         ("typedef struct { int32_t code; int32_t op; } i_t; const i_t p[2] = {{1, -2147483647}, {2, 3}}; i_t cur; "
          "int[0,2] pc; void fetch() { cur = p[pc]; pc += 1; }", "fetch(), fetch()", {"cur.code": 2, "cur.op": 3}),
         ("typedef int[0,3] small, row[2]; row r; small s; ;", "s = 2, r[1] \\\n = 3", {"s": 2, "r": [0, 3]}),
+        # --- local variables by reference, and structs from functions with effects ---
+        ("int x; void set(int &v) { v = 5; } void f() { int l = 2; set(l); x = l; }", "f()", {"x": 5}),
+        ("int x; void up(int &v[3], int k) { v[k]++; } void f() { int l[3] = {1, 2, 3}; up(l, 1); up(l, 1); "
+         "x = l[0] * 100 + l[1] * 10 + l[2]; }", "f()", {"x": 143}),
+        ("int x, i = 1; void up(int &v) { v += i; i = 0; } void f() { int l[2][3]; l[1][1] = 4; up(l[i][i]); "
+         "x = l[1][1] * 10 + l[0][0]; }", "f()", {"x": 50}),
+        ("int x; int first(int &v[4], int k) { int i; for (i = 0; i < 4; i++) { v[i]++; if (v[i] == k) return i; "
+         "v[i]++; } return -1; } void f() { int l[4] = {0, 2, 4, 6}; x = first(l, 5) + first(l, 9) * 10; "
+         "x = x * 10 + l[3]; }", "f()", {"x": -72}),
+        ("int x; bool pop(int &n) { if (n == 0) return false; n--; return true; } "
+         "void f() { int n = 4; while (pop(n)) x += n; x = x * 10 + n; }", "f()", {"x": 60}),
+        ("int x; bool pop(int &n) { if (n == 0) return false; n--; return true; } void f() { int n = 1; "
+         "bool b = pop(n) && pop(n); x = b ? 100 : n; if (pop(n) || x == 0) x = 7; }", "f()", {"x": 7}),
+        ("int x; int add(int &v, int k) { v += k; return v; } void f() { int l = 1; x = l + add(l, 2) * 10 + l; }",
+         "f()", {"x": 34}),
+        ("int x; void swap(int &a, int &b) { int t = a; a = b; b = t; } void sort(int &v[4]) { int i, j; "
+         "for (i = 0; i < 3; i++) for (j = 0; j < 3 - i; j++) if (v[j] > v[j + 1]) swap(v[j], v[j + 1]); } "
+         "void f() { int l[4] = {3, 1, 4, 2}; sort(l); x = l[0] * 1000 + l[1] * 100 + l[2] * 10 + l[3]; }", "f()",
+         {"x": 1234}),
+        ("int x; void two(int &a, int &b) { a = 3; b++; } void f() { int l; two(l, l); x = l; }", "f()", {"x": 4}),
+        ("typedef struct { int k; int w[2]; } s; int x; void inner(int &v) { v = v + 7; } void up(s &v, int i) { "
+         "v.k = 3; inner(v.w[i]); inner(v.k); } void f() { s l[2], o; int i = 1; up(l[i], i); o = l[1]; "
+         "x = o.k * 100 + o.w[1] * 10 + l[0].k; }", "f()", {"x": 1070}),
+        ("int x; double half(double &d) { d = d / 2; return d; } void f() { double d = 3; x = fint(half(d) * 10); }",
+         "f()", {"x": 15}),
+        ("int x; int c(int &v[2], const int &w[2]) { v[0] = w[1]; return w[0]; } void f() { int l[2] = {1, 2}; "
+         "x = c(l, l) * 10 + l[0]; }", "f()", {"x": 22}),
+        ("typedef struct { int a[2]; int n; } q_t; q_t q = {{5, 6}, 2}; typedef struct { int v; int at; } e_t; int x; "
+         "e_t pop() { e_t e = {q.a[q.n - 1], q.n}; q.n--; return e; }",
+         "x = pop().v * 10 + pop().at", {"x": 61, "q.n": 0}),
+        ("typedef struct { int v; int at; } e_t; e_t e; int x; "
+         "e_t take(int &n) { e_t made = {n, x}; n = 9; return made; } "
+         "void f() { int l = 4; e = take(l); x = l; }", "f()", {"e.v": 4, "e.at": 0, "x": 9}),
+        ("typedef struct { int v; int at; } e_t; e_t e; int x; int next() { x++; return x; } "
+         "e_t pair(int a, int b) { e_t made = {a, b}; return made; }", "e = pair(next(), next() * 10)",
+         {"e.v": 1, "e.at": 20, "x": 2}),
+        ("typedef struct { int v; int at; } e_t; e_t e; int x = 1; "
+         "e_t none() { e_t made = {0, 0}; x = 5; return made; } "
+         "e_t one = {7, 8};", "e = x == 1 ? one : none()", {"e.v": 7, "e.at": 8, "x": 1}),
     ],
 )  # fmt: skip
 def test_values(tmp_path, declarations, update, expected):

@@ -19,6 +19,7 @@ from bbfalsify.modelling.language.typed_symbols import (
     BrokenSymbol,
     ChannelSymbol,
     ConstantSymbol,
+    FunctionOrigin,
     FunctionSymbol,
     LocalSymbol,
     ReferenceArgument,
@@ -190,7 +191,10 @@ class Declarer:
             for p, t in zip(definition.parameters, parameters, strict=True)
         )
         constant = tuple(parameter.constant for parameter in definition.parameters)
-        symbol = FunctionSymbol(definition.name, parameters, result, by_reference=by_reference, constant=constant)
+        origin = FunctionOrigin(definition, self.scope, self.place)
+        symbol = FunctionSymbol(
+            definition.name, parameters, result, by_reference=by_reference, constant=constant, origin=origin
+        )
         self.define(definition.name, symbol, definition.line)
         if any(by_reference) or result.fields:
             symbol.specialise = lambda given, real: self.body(definition, replace(symbol), given, real)

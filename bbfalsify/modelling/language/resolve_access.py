@@ -7,6 +7,7 @@ So `s[i].f[j]` is element (i, j) of "s.f".
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from bbfalsify.modelling.language import syntax_tree as tree
@@ -162,7 +163,7 @@ class AccessResolver(NameResolver):
             return Read(slot, type_.kind, index, type_.size)
         node_class = Bound if isinstance(symbol, typed.LocalSymbol) else Read
         size = type_.size
-        if isinstance(symbol, typed.VariableSymbol) and symbol.offset is not None:
+        if symbol.offset is not None:
             index = symbol.offset if index is None else make_binary("+", symbol.offset, index, Kind.INT)
             size = symbol.extent
         if index is None:
@@ -249,15 +250,13 @@ class AccessResolver(NameResolver):
         if isinstance(symbol, typed.ConstantSymbol):
             begin = (number or 0) * rest.size
             return typed.ConstantSymbol(symbol.name, rest, symbol.values[begin : begin + rest.size])
-        if isinstance(symbol, typed.LocalSymbol):
-            return typed.LocalSymbol(symbol.name, rest, symbol.slot + (number or 0) * rest.size, symbol.assignable)
         if number is not None and symbol.offset is None:
-            return typed.VariableSymbol(symbol.name, rest, symbol.slot + number * rest.size)
+            return replace(symbol, type=rest, slot=symbol.slot + number * rest.size)
         offset = make_binary("*", index, Constant(rest.size, Kind.INT), Kind.INT)
         if symbol.offset is not None:
             offset = make_binary("+", symbol.offset, offset, Kind.INT)
         extent = symbol.type.size if symbol.offset is None else symbol.extent
-        return typed.VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
+        return replace(symbol, type=rest, offset=offset, extent=extent)
 
 
 def index_message(name: str, dimensions: tuple[int, ...], found: int) -> str:

@@ -10,7 +10,7 @@ from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.builtin_functions import LIBRARY
 from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional
-from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
+from bbfalsify.modelling.language.resolve_access import Part, leaves_of, part_type
 from bbfalsify.modelling.language.resolve_channels import ChannelResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.typed_symbols import (
@@ -167,17 +167,22 @@ class CallResolver(ChannelResolver):
                 return BROKEN
             function = made
         assert function.index is not None
-        self.draws |= function.draws
-        self.writes |= function.writes
-        if function.draws and not self.context.random:
-            return self.fail(
-                f"{self.context.what}: '{node.name}' draws at random, which is only allowed in updates.", node.line
-            )
-        if function.writes and not self.context.effects:
-            return self.fail(
-                f"{self.context.what}: '{node.name}' assigns variables, which is only allowed in updates.", node.line
-            )
+        if not self.may_call(node, writes=function.writes, draws=function.draws):
+            return BROKEN
         return ex.Call(function.index, tuple(passed), function.result.kind or ex.Kind.INT)
+
+    def may_call(self, node: tree.Invocation, *, writes: bool, draws: bool) -> bool:
+        """Tell whether a function with these effects may be called here; False after reporting a problem."""
+        self.draws |= draws
+        self.writes |= writes
+        for effect, found, allowed in (
+            ("draws at random", draws, self.context.random),
+            ("assigns variables", writes, self.context.effects),
+        ):
+            if found and not allowed:
+                self.fail(f"{self.context.what}: '{node.name}' {effect}, which is only allowed in updates.", node.line)
+                return False
+        return True
 
     def passed(
         self, function: FunctionSymbol, node: tree.Invocation
@@ -203,15 +208,24 @@ class CallResolver(ChannelResolver):
                     return None
                 references[number] = reference
                 passed += [] if reference.index is None else [reference.index]
-            elif type_.is_single:
-                passed.append(self.converted(self.resolve(argument), type_, what, argument))
             else:
-                found = self.whole_values(argument)
-                if found is None or found[0].shape != type_.shape:
-                    self.fail(f"{what} is of type {type_}, found something else.", argument.line)
+                values = self.argument_values(argument, type_, what)
+                if values is None:
                     return None
-                passed += found[1]
-        return None if any(argument is BROKEN for argument in passed) else (passed, references)
+                passed += values
+        return passed, references
+
+    def argument_values(self, node: tree.Expression, type_: Type, what: str) -> list[ex.Expression] | None:
+        """The single values of an argument that is passed by value; None after reporting a problem."""
+        if type_.is_single:
+            values = [self.converted(self.resolve(node), type_, what, node)]
+        else:
+            found = self.whole_values(node)
+            if found is None or found[0].shape != type_.shape:
+                self.fail(f"{what} is of type {type_}, found something else.", node.line)
+                return None
+            values = found[1]
+        return None if any(value is BROKEN for value in values) else values
 
     @abstractmethod
     def whole_values(self, node: tree.Expression) -> tuple[Type, list[ex.Expression]] | None:
@@ -225,12 +239,19 @@ class CallResolver(ChannelResolver):
         part = self.whole(node)
         return part is None or any(isinstance(leaf, LocalSymbol) for leaf in leaves_of(part[0]))
 
-    def referred(self, node: tree.Expression, type_: Type, what: str) -> ReferenceArgument | None:
-        """The variable passed by reference; None after reporting that the argument is none."""
+    def passed_place(self, node: tree.Expression, type_: Type, what: str) -> Part | None:
+        """The variable, or part of one, that is passed by reference; None after reporting a problem."""
         part = self.part(node) if isinstance(node, tree.Name | tree.Index | tree.Member) else None
         if part is None or isinstance(part, ex.AtLocation) or part_type(part).shape != type_.shape:
             if part is not None or not isinstance(node, tree.Name | tree.Index | tree.Member):
                 self.fail(f"{what} must be a variable of type {type_}, passed by reference.", node.line)
+            return None
+        return part
+
+    def referred(self, node: tree.Expression, type_: Type, what: str) -> ReferenceArgument | None:
+        """The variable of the state passed by reference; None after reporting a problem."""
+        part = self.passed_place(node, type_, what)
+        if part is None:
             return None
         symbol, rest = part[0], part_type(part)
         found = self.reference(part)
@@ -239,7 +260,8 @@ class CallResolver(ChannelResolver):
         thing, index = found
         if any(isinstance(leaf, LocalSymbol) for leaf in leaves_of(thing)):
             self.fail(
-                f"{what} is a local variable; only variables of the model and of automata can be passed by reference.",
+                f"{what} is a local variable, which can be passed by reference in statements only, outside quantifiers "
+                "and braces.",
                 node.line,
             )
             return None

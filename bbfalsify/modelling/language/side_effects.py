@@ -8,6 +8,7 @@ frame, and an assignment behind `&&`, `||` or `?:` becomes a step of an `if`.  I
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,7 +16,8 @@ from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.assignments import AssignmentResolver
 from bbfalsify.modelling.language.folding import make_unary
 from bbfalsify.modelling.language.resolve_names import BROKEN, kind_of
-from bbfalsify.modelling.language.tree_search import contains_assignment, written
+from bbfalsify.modelling.language.storage import laid_out
+from bbfalsify.modelling.language.tree_search import contains_step, written
 from bbfalsify.modelling.language.typed_symbols import BrokenSymbol, FunctionSymbol, LocalSymbol, Type
 from bbfalsify.modelling.network.expressions import Assign, Bound, Constant, Expression, If, Kind, Statement
 
@@ -23,9 +25,19 @@ Hold = Callable[[tree.Expression, list[Statement]], tree.Expression]
 
 
 class EffectResolver(AssignmentResolver):
+    def stepwise(self, node: object) -> bool:
+        """Tell whether the expression contains assignments, or calls that become steps of their own."""
+        return contains_step(node, self.is_inlined)
+
+    @abstractmethod
+    def is_inlined(self, call: tree.Invocation) -> bool: ...
+
+    @abstractmethod
+    def inlined(self, call: tree.Invocation, steps: list[Statement]) -> tree.Expression: ...
+
     def ordered(self, node: tree.Expression, steps: list[Statement]) -> tree.Expression:
         """The expression without the assignments inside it, which are added to `steps`."""
-        if not contains_assignment(node):
+        if not self.stepwise(node):
             return node
         match node:
             case tree.Assignment():
@@ -37,18 +49,19 @@ class EffectResolver(AssignmentResolver):
                 return replace(node, base=self.ordered(base, steps))
             case tree.Unary(operand=operand):
                 return replace(node, operand=self.ordered(operand, steps))
-            case tree.Binary(operator="&&" | "||" | "imply", right=right) if contains_assignment(right):
+            case tree.Binary(operator="&&" | "||" | "imply", right=right) if self.stepwise(right):
                 return self.logical(node, steps)
             case tree.Binary(left=left, right=right):
                 left = self.ordered_before(right, left, self.held, steps)
                 return replace(node, left=left, right=self.ordered(right, steps))
             case tree.Conditional(condition=condition, then=then, otherwise=otherwise):
                 condition = self.ordered(condition, steps)
-                if contains_assignment((then, otherwise)):
+                if self.stepwise((then, otherwise)):
                     return self.conditional(replace(node, condition=condition), steps)
                 return replace(node, condition=condition)
             case tree.Invocation(arguments=arguments):
-                return replace(node, arguments=tuple(self.arguments(node, arguments, steps)))
+                call = replace(node, arguments=tuple(self.arguments(node, arguments, steps)))
+                return self.inlined(call, steps) if self.is_inlined(node) else call
         return node
 
     def ordered_before(
@@ -56,7 +69,7 @@ class EffectResolver(AssignmentResolver):
     ) -> tree.Expression:
         """The expression without assignments, held where a later part assigns something."""
         node = self.ordered(node, steps)
-        return hold(node, steps) if contains_assignment(later) else node
+        return hold(node, steps) if self.stepwise(later) else node
 
     def arguments(
         self, call: tree.Invocation, arguments: tuple[tree.Expression, ...], steps: list[Statement]
@@ -66,13 +79,16 @@ class EffectResolver(AssignmentResolver):
         found: list[tree.Expression] = []
         for number, argument in enumerate(arguments):
             argument = self.ordered(argument, steps)
-            if contains_assignment(arguments[number + 1 :]):
+            if self.stepwise(arguments[number + 1 :]):
                 hold = self.held_place if number < len(by_reference) and by_reference[number] else self.held
                 argument = hold(argument, steps)
             found.append(argument)
         return found
 
     # --- values that are kept ---
+
+    def slot_for(self, path: tuple[str, ...], name: str, type_: Type) -> LocalSymbol:
+        return LocalSymbol(name, type_, self.frame.allocate(type_))
 
     def held(self, node: tree.Expression, steps: list[Statement]) -> tree.Expression:
         """The value of the expression now, whatever is assigned later."""
@@ -111,7 +127,7 @@ class EffectResolver(AssignmentResolver):
     def nested(self, node: tree.Assignment, steps: list[Statement]) -> tree.Expression:
         """Execute the assignment as a step; its value is the new one, or for `n++` the old one."""
         target_node = self.ordered(node.target, steps)
-        if contains_assignment(node.value):
+        if self.stepwise(node.value):
             target_node = self.held_place(target_node, steps)
         value_node = self.ordered(node.value, steps)
         found = self.single_target(target_node)
@@ -151,6 +167,14 @@ class EffectResolver(AssignmentResolver):
         condition = self.expressions.condition(node.condition)
         ways: tuple[list[Statement], list[Statement]] = ([], [])
         nodes = [self.ordered(part, way) for part, way in zip((node.then, node.otherwise), ways, strict=True)]
+        whole = self.expressions.whole_type(nodes[0])
+        if whole is not None:
+            name = f"#{self.frame.size}"
+            self.expressions.scope.symbols[name] = laid_out(name, whole, self.slot_for)
+            for part, way in zip(nodes, ways, strict=True):
+                way += self.copy(tree.Name(name, node.line), part, node.line)
+            steps.append(If(condition, *map(tuple, ways)))
+            return tree.Name(name, node.line)
         # The value itself has no effects, and says which kind the slot is of.
         both = self.expressions.conditional(replace(node, then=nodes[0], otherwise=nodes[1]))
         if both is BROKEN or condition is BROKEN:

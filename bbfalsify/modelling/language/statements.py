@@ -5,27 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language import typed_symbols as typed
 from bbfalsify.modelling.language.folding import TRUE, make_conditional
-from bbfalsify.modelling.language.resolve_access import leaves_of
+from bbfalsify.modelling.language.inlined_calls import InlinedCalls
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN
 from bbfalsify.modelling.language.scopes import Frame, Scope
-from bbfalsify.modelling.language.side_effects import EffectResolver
 from bbfalsify.modelling.language.storage import initial_nodes, kinds_in, laid_out
-from bbfalsify.modelling.language.tree_search import contains_assignment
 from bbfalsify.modelling.network import expressions as ex
 
 if TYPE_CHECKING:
     from bbfalsify.modelling.language.declarations import Declarer
 
 
-class StatementResolver(EffectResolver):
+class StatementResolver(InlinedCalls):
     def __init__(self, expressions: ExpressionResolver, result: typed.Type | None = None, real: bool = False) -> None:
         """`result` is the type that a function returns; None outside functions; `real`: which values of a struct."""
         super().__init__(expressions)
@@ -41,9 +39,12 @@ class StatementResolver(EffectResolver):
                 argument = ex.Bound(slot, ex.Kind.INT)
                 checks.append(ex.Assign(argument, argument, *limits, self.line(definition.line)))
         body = self.block(definition.body.statements)
+        self.needs_return(definition)
+        return (*checks, *body)
+
+    def needs_return(self, definition: tree.FunctionDefinition) -> None:
         if definition.result.name != "void" and not self.returns:
             self.fail(f"function '{definition.name}' never returns a value.", definition.line)
-        return (*checks, *body)
 
     def block(self, statements: Iterable[tree.Statement]) -> tuple[ex.Statement, ...]:
         outer = self.expressions.scope
@@ -56,20 +57,20 @@ class StatementResolver(EffectResolver):
     def statement(self, node: tree.Statement) -> list[ex.Statement]:
         steps: list[ex.Statement] = []
         match node:
-            case tree.Assignment(target=target, value=value) if contains_assignment((target, value)):
+            case tree.Assignment(target=target, value=value) if self.stepwise((target, value)):
                 target = self.ordered(target, steps)
                 chained = isinstance(value, tree.Assignment) and not value.later and isinstance(value.target, tree.Name)
-                if contains_assignment(value) and not chained:
+                if self.stepwise(value) and not chained:
                     target = self.held_place(target, steps)
                     value = self.ordered(value, steps)
                 node = replace(node, target=target, value=value)
-            case tree.Evaluation(expression=expression) if contains_assignment(expression):
+            case tree.Evaluation(expression=expression) if self.stepwise(expression):
                 return self.evaluation_with_effects(expression)
-            case tree.If(condition=condition) if contains_assignment(condition):
+            case tree.If(condition=condition) if self.stepwise(condition):
                 node = replace(node, condition=self.ordered(condition, steps))
-            case tree.Assertion(condition=condition) if contains_assignment(condition):
+            case tree.Assertion(condition=condition) if self.stepwise(condition):
                 node = replace(node, condition=self.ordered(condition, steps))
-            case tree.Return(value=value) if value is not None and contains_assignment(value):
+            case tree.Return(value=value) if value is not None and self.stepwise(value):
                 node = replace(node, value=self.ordered(value, steps))
         return [*steps, *self.plain_statement(node)]
 
@@ -86,7 +87,7 @@ class StatementResolver(EffectResolver):
             case tree.Invocation():
                 steps = []
                 call = self.ordered(node, steps)
-                return [*steps, *self.evaluation(tree.Evaluation(call, node.line))]
+                return steps if self.is_inlined(node) else [*steps, *self.evaluation(tree.Evaluation(call, node.line))]
         steps = []
         self.expressions.resolve(self.ordered(node, steps))
         return steps
@@ -202,15 +203,21 @@ class StatementResolver(EffectResolver):
             self.fail("a void function returns no value.", node.line)
             return []
         value = self.expressions.converted(value, self.result, "what is returned", node.value)
-        return [] if value is BROKEN else [ex.Return(value)]
+        return [] if value is BROKEN else self.give_back([value])
 
     def return_struct(self, result: typed.Type, node: tree.Expression, line: int) -> list[ex.Statement]:
-        """Return the value whose number is the first argument."""
         found = self.expressions.whole_values(node)
         if found is None or found[0].shape != result.shape:
             self.fail(f"a value of type {result} must be returned.", line)
             return []
-        values = [value for value in found[1] if value.kind.is_real == self.real]
+        return self.give_back(found[1])
+
+    def give_back(self, values: Sequence[ex.Expression]) -> list[ex.Statement]:
+        """Return the value; of a struct the value whose number is the first argument."""
+        assert self.result is not None
+        if not self.result.fields:
+            return [ex.Return(values[0])]
+        values = [value for value in values if value.kind.is_real == self.real]
         number = ex.Bound(0, ex.Kind.INT)
         statements: list[ex.Statement] = [
             ex.If(ex.Binary("==", number, ex.Constant(i, ex.Kind.INT), ex.Kind.BOOL), (ex.Return(value),))
@@ -249,9 +256,6 @@ class StatementResolver(EffectResolver):
             define(self.expressions.assembly, self.expressions.scope, declarator.name, symbol, place, declarator.line)
         return statements
 
-    def slot_for(self, path: tuple[str, ...], name: str, type_: typed.Type) -> typed.LocalSymbol:
-        return typed.LocalSymbol(name, type_, self.frame.allocate(type_))
-
     def initialisation(
         self, symbol: typed.Symbol, type_: typed.Type, declarator: tree.Declarator
     ) -> list[ex.Statement]:
@@ -270,9 +274,3 @@ class StatementResolver(EffectResolver):
                 default = ex.Constant(element.default, element.kind)
                 statements.append(ex.Assign(target, default, line=self.line(declarator.line)))
         return statements
-
-    def slots(self, symbol: typed.Symbol) -> Iterator[tuple[ex.Bound, typed.Type]]:
-        for leaf in leaves_of(symbol):
-            if isinstance(leaf, typed.LocalSymbol) and leaf.type.kind is not None:
-                for offset in range(leaf.type.size):
-                    yield ex.Bound(leaf.slot + offset, leaf.type.kind), leaf.type.element

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.syntax_tree import Assignment, Prime, Quantified
@@ -19,15 +19,30 @@ def contains_prime(node: object) -> bool:
     return isinstance(node, Prime) or any(contains_prime(part) for part in _parts(node))
 
 
-def contains_assignment(node: object) -> bool:
-    """Tell whether the expression contains an assignment outside quantifiers."""
+def contains_step(node: object, also: Callable[[tree.Invocation], bool]) -> bool:
+    """Tell whether the expression contains an assignment, or one of these calls, outside quantifiers."""
     if isinstance(node, Quantified):
         return False
-    return isinstance(node, Assignment) or any(contains_assignment(part) for part in _parts(node))
+    if isinstance(node, Assignment) or (isinstance(node, tree.Invocation) and also(node)):
+        return True
+    return any(contains_step(part, also) for part in _parts(node))
+
+
+def calls_in(node: object) -> Iterator[tree.Invocation]:
+    if isinstance(node, tree.Invocation):
+        yield node
+    for part in _parts(node):
+        yield from calls_in(part)
 
 
 def contains_call(node: object) -> bool:
-    return isinstance(node, tree.Invocation) or any(contains_call(part) for part in _parts(node))
+    return next(calls_in(node), None) is not None
+
+
+def declared_names(node: object) -> set[str]:
+    """The names of all local variables declared inside."""
+    names = {name for part in _parts(node) for name in declared_names(part)}
+    return names | {node.name} if isinstance(node, tree.Declarator) else names
 
 
 def assigned_names(node: object) -> set[str]:

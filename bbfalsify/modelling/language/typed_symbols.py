@@ -6,10 +6,15 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from bbfalsify.modelling.language.syntax_tree import ChannelType
+from bbfalsify.core.errors import Place
+from bbfalsify.modelling.language.syntax_tree import ChannelType, FunctionDefinition
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Variable
+
+if TYPE_CHECKING:
+    from bbfalsify.modelling.language.scopes import Scope
 
 DEFAULT_RANGE = (Variable.low, Variable.high)
 UPPAAL_RANGE = (-(2**15), 2**15 - 1)
@@ -105,7 +110,7 @@ class ConstantSymbol(TypedSymbol):
 
 
 @dataclass(eq=False)
-class VariableSymbol(TypedSymbol):
+class SlotSymbol(TypedSymbol):
     slot: int
     offset: Expression | None = None
     """For a part passed by reference: its first index in the array at `slot`, which has `extent` elements."""
@@ -113,10 +118,14 @@ class VariableSymbol(TypedSymbol):
 
 
 @dataclass(eq=False)
-class LocalSymbol(TypedSymbol):
-    """A function's argument or local variable, or a quantified name."""
+class VariableSymbol(SlotSymbol):
+    """A variable of the state."""
 
-    slot: int
+
+@dataclass(eq=False)
+class LocalSymbol(SlotSymbol):
+    """A function's argument or local variable, or a quantified name: a slot of the frame."""
+
     assignable: bool = True
 
 
@@ -169,6 +178,20 @@ class FunctionSymbol(NamedSymbol):
     struct that it returns; None if it has neither."""
     special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)
     """The functions made so far; None while one is being made."""
+    origin: FunctionOrigin | None = None
+
+
+@dataclass(eq=False)
+class FunctionOrigin:
+    """The declaration of a function, from which its body is made again inside a caller (`inlined_calls`)."""
+
+    definition: FunctionDefinition
+    scope: Scope
+    place: Place
+    open: bool = False
+    """True while the body is being made."""
+    has_effects: bool | None = None
+    """Whether it assigns anything but its own variables, or draws at random; None until it is looked at."""
 
 
 @dataclass(eq=False)

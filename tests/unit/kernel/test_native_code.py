@@ -23,10 +23,16 @@ def everything(limit: int):
     b.declare(
         f"""
         const int N = 4; typedef int[0,N-1] id_t; int a[N]; int[0,{limit}] n; bool flag; double d = 0.5; clock z;
+        int last;
         int weight(int k) {{ int sums[N]; for (i : id_t) {{ sums[i] = k * i; }} return sums[k % N] - (k / 3); }}
         double half(double v) {{ return v / 2.0; }}
+        int drop(int &v, int &w[N], int k) {{
+            while (v > 0) {{ v -= k; w[k] += v; if (v % 3 == 1) return v; }}
+            return -1;
+        }}
         void mix(id_t me) {{
-            int left = 3;
+            int left = 3, more = 7 + me, kept[N];
+            last = drop(more, kept, 2) + kept[2] - more;
             while (left > 0 && !(a[me] > 40)) {{ a[me] += weight(left) + (flag ? 1 : -1); left--; }}
             if (a[me] < -20 || (a[me] & 3) == 2) {{ a[me] = -a[me] % 7; flag = !flag; }} else {{ a[me] ^= 5; }}
             d = half(d) + ((flag imply a[me] > 0) ? 1.5 : 0.25);
