@@ -85,6 +85,7 @@ pair either(bool first) { if (first) return p; return o; }
          {"x": 2500, "y": 2**31 - 1}),
         ("const int T[3] = {70000, -70000, 3}; int i = 1; int32_t y;", "y = T[i]", {"y": -70000}),
         ("int x; bool b;", "x = 2 ** 3 ** 2 - 3 ** 2, b = FLT_MAX < DBL_MAX", {"x": 503, "b": 1}),
+        ("double d;", "d = log10(100) + log(10)", {"d": 3}),
         ("int n = -2; double d;", "d = 2.0 ** n, n = 2 ** n", {"d": 0.25, "n": 0}),
         ("bool b; int n = 3;", "b = true xor n", {"b": 0}),
         # --- structs and arrays ---

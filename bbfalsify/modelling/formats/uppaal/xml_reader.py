@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem
@@ -18,6 +19,7 @@ from bbfalsify.modelling.formats.uppaal.sections import (
 from bbfalsify.modelling.language.model_text import LocationText, ModelText, StoredQuery, TemplateText
 from bbfalsify.records.documents import Text
 
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOP = ("imports", "declaration", "template", "lsc", "instantiation", "system", "queries", "project")
 _TEMPLATE = ("name", "parameter", "declaration", "location", "branchpoint", "init", "transition")
 _LOCATION_LABELS = ("invariant", "exponentialrate", "comments", "testcodeEnter", "testcodeExit")
@@ -49,7 +51,7 @@ def read_xml(path: Path, model: ModelText, problems: list[Problem]) -> None:
 
 def _query(element: Element) -> list[StoredQuery]:
     formula, comment = element.text_of("formula"), element.text_of("comment")
-    if formula is None:
+    if formula is None or not _COMMENT.sub("", formula.text).strip():
         return []
     return [StoredQuery(formula.text, "" if comment is None else comment.text, formula.place.file, formula.place.line)]
 

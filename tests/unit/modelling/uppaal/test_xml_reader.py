@@ -34,7 +34,7 @@ int id;</declaration>
   <queries>
     <query><formula>A[] forall (i : id_t) forall (j : id_t) P(i).cs &amp;&amp; P(j).cs imply i == j</formula>
       <comment>mutual exclusion</comment></query>
-    <query><formula/><comment/></query>
+    <query><formula/><comment/></query><query><formula>/* all of */ // them</formula><comment/></query>
     <query>
       <formula>E&lt;&gt; P(1).cs</formula>
     </query>
@@ -236,7 +236,7 @@ def test_channels(tmp_path):
          "functions of external libraries are not supported; write them in the model's own language."),
         ("declarations", "double x; double f() { return random_gamma(1.0, 2.0); }",
          "'random_gamma' is not supported; allowed random draws are random, random_uniform, random_normal, "
-         "random_exponential."),
+         "random_exponential, random_arcsine, random_weibull, random_tri, random_poisson."),
     ],
 )  # fmt: skip
 def test_what_is_not_supported_is_refused_by_name(tmp_path, part, text, message):
