@@ -153,7 +153,8 @@ def write_files_of(data: dict[str, Any]) -> None:
     """Write tables into the run directory, and the pictures that the engine has."""
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_tables
 
-    write_tables(data["run_directory"], parquet=parquet_is_there())
+    long = data.get("engine", "falsify") == "falsify"  # others have a few rows, not worth 40 MB of pyarrow
+    write_tables(data["run_directory"], parquet=long and parquet_is_there())
     write = ENGINES.of(data).named("files")
     if write is not None:
         write(data)

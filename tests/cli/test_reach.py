@@ -42,6 +42,8 @@ def test_a_trace_is_shown_written_and_replayed(cli, counter):
     assert outcome.startswith("E<> P.B && n == 4: REACHED after 5 steps")
     assert "message sequence chart" in Path(report.removeprefix("report: ")).read_text()
     assert last[0].startswith("run directory: runs/reach-counter-")
+    tables = Path(last[0].removeprefix("run directory: ")) / "tables"
+    assert sorted(file.name for file in tables.iterdir()) == ["counterexamples.csv", "requirements.csv"]
     assert last[1] == "seed: 3"
     replay = last[2].removeprefix("replay: bbfalsify replay ")
     again = cli("replay", replay)
