@@ -257,6 +257,10 @@ def verify(
 ) -> Verification:
     """Decide a query about all behaviours of a timed model: `result.verdict` is holds, violated or undecided.
 
+    `sup{φ}: e`, `inf{φ}: e` and `bounds{φ}: e` ask for exact largest and smallest values of integers and clocks: the
+    verdict is exact or undecided, and each of `result.limits` has a `value` that is `reached` or only approached, or is
+    `unbounded`.
+
     `settings` are `heuristic`, `trace`, `memory`, `fallback`, `timeout`, `walks`, … of `VerifySettings`.  All symbolic
     states (zones) are explored, in at most `memory` MB and `timeout` seconds.  A verdict that a run shows has it as
     `result.answer.trace`, re-checked in exact fractions; one without a run is a proof about the model.

@@ -150,7 +150,7 @@ ENGINES = Registry(
             "verification: all states of a timed model as zones; holds, violated with an exact trace, or undecided",
             "bbfalsify.engines.verification.settings:VerifySettings",
             "bbfalsify.campaigns.execute_queries:run_verify",
-            query="bbfalsify.running.verify.verify:read_verifiable",
+            query="bbfalsify.logic.reach_query:parse_asked",
             stored="bbfalsify.running.verify.verify:is_verifiable",
             shown="bbfalsify.reporting.terminal.verify:verify_lines",
             page="bbfalsify.reporting.html.verified:verified_page",

@@ -13,6 +13,7 @@ def verify(*, chosen: ModelChoice, query: Queries = None, resume: Resume = None,
     """Decide queries about all behaviours of a timed model.
 
     A query holds, is violated by an exact trace, or is undecided: 'A[] …', 'E<> …', 'A<> …', 'E[] …' or 'p --> q'.
+    'sup{p}: e', 'inf{p}: e' and 'bounds{p}: e' give exact largest and smallest values.
 
     \b
     Exit codes: 0 nothing was found, 1 a violation or a state asked for, 4 undecided.

@@ -5,8 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bbfalsify.records.stored import Stored
 from bbfalsify.records.trace_file import read_trace_file
 from bbfalsify.results.query_rows import TraceRow, TracesResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitValue(Stored):
+    """The largest (sup) or smallest (inf) value of an expression over all states that satisfy the condition."""
+
+    word: str
+    expression: str
+    value: float | None = None
+    """None: there is no bound, no such state, or no value is known."""
+    reached: bool = True
+    """A state has the value; else states come as close to it as you like."""
+    unbounded: bool = False
+    why: str | None = None
+    """Why it is not exact: the value was reached, and others may lie beyond."""
+    file: str | None = None
+    """The trace to the value, or close to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +32,8 @@ class VerifyRow(TraceRow):
     """The answer to one query."""
 
     verdict: str = "undecided"
-    """holds, violated or undecided: the truth of the query, whichever form it has."""
+    """holds, violated or undecided: the truth of the query, whichever form it has; exact or undecided where values are
+    asked."""
     why: str | None = "not asked"
     """Why it is undecided, or why the trace may not be the best."""
     in_words: str = "undecided: not asked"
@@ -28,13 +47,20 @@ class VerifyRow(TraceRow):
     depth: int = 0
     memory_mb: float = 0.0
     cpu_seconds: float = 0.0
+    limits: tuple[LimitValue, ...] = ()
+    """The values of `sup`, `inf` and `bounds`."""
 
     def contract(self) -> dict[str, Any]:
         """The members that `verify --json` promises, with the whole trace."""
         names = ("query", "verdict", "why", "states", "stored", "depth", "cpu_seconds", "memory_mb")
         whole = self.as_json()
         trace = None if self.file is None else read_trace_file(self.file)
-        return {**{name: whole[name] for name in names}, "trace": trace, "id": self.id, "found_by": self.found_by}
+        others = {"trace": trace, "id": self.id, "found_by": self.found_by}
+        return {
+            **{name: whole[name] for name in names},
+            **others,
+            **({"limits": whole["limits"]} if self.limits else {}),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

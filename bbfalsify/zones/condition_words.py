@@ -60,12 +60,12 @@ class ConditionWords:
                     elif not (isinstance(simple, Constant) and simple.value != 0):
                         code.append(simple)
             place = self.compiler.condition(conjunction(code), what) if code else -1
-            atoms = [word for atom in case.atoms for word in self._atom(atom, what)]
+            atoms = [word for atom in case.atoms for word in self.atom(atom, what)]
             self.atoms += len(case.atoms)
             rows += [self.add(integers), len(integers) // at.INTEGER_WIDTH, place, self.add(atoms), len(case.atoms)]
         return self.add([len(cases), *rows])
 
-    def _atom(self, atom: Atom, what: str) -> list[int]:
+    def atom(self, atom: Atom, what: str) -> list[int]:
         def clock(given: Clock | None) -> list[int]:
             if given is None:
                 return [0, -1, 1]

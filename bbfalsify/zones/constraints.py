@@ -74,9 +74,12 @@ def clock_named(T, F, S, X, R, Z, clock, code, size):
     return Z[Z[Z_CLOCK_OF_SLOT] + clock + index]
 
 
+NO_VALUE = 1 << 61
+
+
 @compiled
-def bound_of(T, F, S, X, R, Z, atom):
-    """Return the bound of an atom in the current state; a number beyond INFINITE if it is not representable."""
+def value_of(T, F, S, X, R, Z, atom):
+    """Return the data of an atom in the current state, in steps of 1/scale; NO_VALUE if it is no multiple."""
     source = Z[atom + ZA_SOURCE]
     value = int(Z[atom + ZA_VALUE])
     if source == FROM_SLOT:
@@ -86,9 +89,16 @@ def bound_of(T, F, S, X, R, Z, atom):
     elif source == FROM_CODE:
         execute(T, F, S, X, R, value, MODE_FROZEN, 0.0)
         scaled = X[T[H_X_STACK]] * Z[Z_SCALE]
-        value = int(scaled) if abs(scaled) < 1e15 else 1 << 50
+        value = int(scaled) if abs(scaled) < 1e15 else NO_VALUE
         if float(value) != scaled:
-            value = 1 << 50
+            value = NO_VALUE
+    return value
+
+
+@inlined
+def bound_of(T, F, S, X, R, Z, atom):
+    """Return the bound of an atom in the current state; a number beyond INFINITE if it is not representable."""
+    value = value_of(T, F, S, X, R, Z, atom)
     if value > LARGEST or value < -LARGEST:
         return 4 * INFINITE
     return 2 * value + (0 if Z[atom + ZA_STRICT] else 1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.effects import Place
 from bbfalsify.modelling.network.expressions import Expression, Kind
@@ -50,10 +53,11 @@ class ModelConstants:
         return found
 
     def everywhere(
-        self, asked: list[list[Case]], constants: list[LowerUpper], effects: list[list[ClockEffects]], timed: bool
-    ) -> LowerUpper:
-        """Constants that matter everywhere: those of the query, and all where clocks are copied."""
-        least: LowerUpper = {}
+        self, asked: list[list[Case]], constants: list[LowerUpper], effects: list[list[ClockEffects]], timed: bool,
+        measured: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+    ) -> LowerUpper:  # fmt: skip
+        """Constants that matter everywhere: those of the query, `measured` ones, and all where clocks are copied."""
+        least: LowerUpper = dict(measured)
         for cases in asked:
             include(least, cases, self._scale, self._interval)
         if timed:  # only upper bounds: whether the target is met by some moment

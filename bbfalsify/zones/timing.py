@@ -41,9 +41,12 @@ State = tuple[np.ndarray, np.ndarray]
 """Row and matrix."""
 
 
-def timed_path(tables: ZoneTables, path: tuple[int, ...]) -> TimedPath | None:
-    """Find a run along a path of the explorer to a target; None: there is none (the path is spurious)."""
-    exact = Workspace.of(exact_tables(tables))
+def timed_path(tables: ZoneTables, path: tuple[int, ...], aim: ZoneTables | None = None) -> TimedPath | None:
+    """Find a run along a path of the explorer to a target; None: there is none (the path is spurious).
+
+    `aim` are tables of the same network with another target.
+    """
+    exact = Workspace.of(exact_tables(tables if aim is None else aim))
     ways = [Move(exact, *move) for move in followed(tables, path)]
     return find_run(exact, ways, _ending)
 

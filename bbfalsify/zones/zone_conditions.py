@@ -140,6 +140,11 @@ class Conditions:
         by_factor = {factor: clock for clock, factor in clocks.items()}
         return by_factor.get(Fraction(1)), by_factor.get(Fraction(-1)), data
 
+    def measured(self, e: Expression) -> Atom:
+        """Clocks x, y and data b such that e = x − y + b, as the parts of an atom."""
+        left, right, bound = self._difference(Binary("==", self._expanded(e, {}), _ZERO, Kind.BOOL))
+        return Atom(left, right, _minus(_ZERO, bound), False)
+
     def _terms(self, e: Expression, factor: Fraction) -> Iterator[tuple[Fraction, Clock | Expression]]:
         if not self.reads_clock(e):
             yield factor, e
@@ -228,6 +233,10 @@ class _Values(Conditions):
             one = self._expanded(value, arguments)
             choice = one if choice is None else ex.Conditional(_ANY, one, choice, e.kind)
         return e if choice is None else choice
+
+
+def slots_of(clock: Clock | None) -> range:
+    return range(0) if clock is None else clock.slots
 
 
 def clock_of(slot: int, index: Expression | None, size: int) -> Clock:

@@ -222,9 +222,12 @@ def add_state(T, F, S, X, R, Z, D, W, found, nodes, discrete, stored, work, wait
 
 def warm_up() -> None:
     """Compile everything, or load it from the cache."""
+    from bbfalsify.zones.extreme_values import largest_in_state, largest_of_nodes
     from bbfalsify.zones.zone_bits import begin_bits, explore_bits
 
     for function in (
+        largest_in_state,
+        largest_of_nodes,
         begin_bits,
         explore_bits,
         explore,

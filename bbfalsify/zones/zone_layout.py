@@ -50,8 +50,9 @@ from bbfalsify.kernel.layout import *
     Z_STOPWATCHES,  # 1 if clocks may stop
     Z_RATES,  # list: per location the place of [number, (clock, rate)…]; rates: RATE_ZERO, RATE_ONE, or a code
     Z_STOPPED,  # place in W: 1 for each clock that stops in the state entered last
+    Z_MEASURED,  # list: number, then atoms: left − right + bound is an expression of which the largest value is asked
     Z_SIZE,
-) = range(35)
+) = range(36)
 
 NO_EXTRAPOLATION, LOWER_UPPER, MAXIMUM = range(3)
 

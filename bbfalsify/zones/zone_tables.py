@@ -6,9 +6,8 @@ tables.Z, tables.model, tables.clock_names
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import lcm
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,39 +15,19 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.analysis import Analysis
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.model_tables import CompiledModel, compile_network
-from bbfalsify.modelling.network import expressions as ex
-from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
+from bbfalsify.modelling.network.expressions import Constant, Kind
 from bbfalsify.modelling.network.network import Network, Variable
-from bbfalsify.modelling.network.visit import subexpressions
 from bbfalsify.zones import zone_layout as at
-from bbfalsify.zones.bounds import ClockEffects, LowerUpper
+from bbfalsify.zones.bounds import UNKNOWN, LowerUpper
+from bbfalsify.zones.bounds import everywhere as joined
 from bbfalsify.zones.condition_words import ConditionWords
-from bbfalsify.zones.dbm import LARGEST
+from bbfalsify.zones.model_conditions import ModelConditions, Question
 from bbfalsify.zones.model_constants import ModelConstants
-from bbfalsify.zones.updates import clock_effects
-from bbfalsify.zones.zone_conditions import Case, Conditions, NoZones
+from bbfalsify.zones.zone_conditions import Atom, Case
 from bbfalsify.zones.zone_refusals import without_zones
 
 MOST_PIECES = 512
 _MEMORY_OF_PIECES = 1 << 22
-
-
-@dataclass(frozen=True)
-class Question:
-    """Conditions about the states of a network."""
-
-    alive: Expression | None = None
-    """Target in states from which something can fire; None: never."""
-    dead: Expression | None = None
-    """Target in deadlocks."""
-    deadlocks: bool = False
-    """Tell the two apart; else `alive` is for all states."""
-    kept: Expression | None = None
-    """Condition that runs must keep; states without it are not entered."""
-    bisimilar: bool = False
-    """Widen only to states from which the same can happen: needed where the absence of transitions matters."""
-    timed: bool = False
-    """Add a clock that measures the time: states that are only later are covered by earlier ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +49,10 @@ class ZoneTables:
     """A comparison of two clocks: zones are not widened then, and exploration may not end."""
     stopwatch: str | None = None
     """A clock that may stop: zones contain more states than can be reached then."""
+    constants: Mapping[int, int] = field(default_factory=dict)
+    """Slot of a clock → largest constant that model and query compare it with, in steps; none for others."""
+    measured: tuple[Atom, ...] = ()
+    """Expressions of which the largest values are asked: left − right + bound."""
 
     @property
     def size(self) -> int:
@@ -92,10 +75,9 @@ class _Packer:
         self.network, self.question = network, question
         self.model = compile_network(network)
         self.analysis = Analysis(network)
-        self.conditions = Conditions(network.functions)
+        self.read = ModelConditions(network, question)
         self.compiler = Compiler(network, first_address=len(self.model.T))
         self.compiler.constants, self.compiler.sites = list(self.model.F), list(self.model.sites)
-        self.problems: list[Problem] = []
         self.put = ConditionWords(self.analysis, self.compiler)
         self.words = self.put.words
         self.variables = {
@@ -107,108 +89,34 @@ class _Packer:
             for place in self.analysis.statements(branch.updates).writes
         }  # fmt: skip
 
-    # --- reading the model ---
-
     def tables(self) -> ZoneTables:
-        edges = [(p, edge) for p, process in enumerate(self.network.processes) for edge in process.edges]
-        locations = [(p, place) for p, process in enumerate(self.network.processes) for place in process.locations]
-        guards, refusals = [], []
-        for p, edge in edges:
-            place = f"guard of an edge of '{self.network.processes[p].name}'"
-            guards.append(self._cases(edge.guard, place, edge.line))
-            heard = edge.channel is not None and not edge.sends and self.network.channels[edge.channel].broadcast
-            refusals.append(self._cases(edge.guard, place, edge.line, negated=True) if heard else [])
-        invariants = [
-            self._cases(place.invariant, f"invariant of '{self.network.processes[p].name}.{place.name}'", place.line)
-            for p, place in locations
-        ]
-        effects = [[self._effects(p, edge.line, branch.updates) for branch in edge.branches] for p, edge in edges]
-        asked = self.question
-        alive, dead = self._query_cases(asked.alive), self._query_cases(asked.dead)
-        kept = self._query_cases(asked.kept) if asked.kept is not None else None
-        if self.problems:
-            raise UserError(self.problems)
-        groups = [*guards, *refusals, *invariants, alive, dead, kept or []]
-        self.scale = self._scale(groups)
-        self._choose_clocks(groups)
+        read, asked = self.read, self.question
+        self.scale = read.scale()
+        self.slots = [-1, *read.used_clocks()]
+        self.number = {slot: number for number, slot in enumerate(self.slots)}
         self.put.choose(self.number, self.scale)
         rates = self._rates()
-        known = ModelConstants(self.network, self.conditions, self.variables, self.written, self.scale)
-        constants = known.of_locations(edges, locations, guards, refusals, invariants, effects)
-        least = known.everywhere([alive, dead, kept or []], constants, effects, asked.timed)
-        if any(effect.copies for branch in effects for effect in branch):
-            constants = [{} for _ in locations]
+        known = ModelConstants(self.network, read.conditions, self.variables, self.written, self.scale)
+        constants = known.of_locations(
+            read.edges, read.locations, read.guards, read.refusals, read.invariants, read.effects
+        )  # fmt: skip
+        compared = known.everywhere(read.of_query, constants, read.effects, asked.timed)
+        least = known.everywhere(
+            read.of_query, constants, read.effects, asked.timed, read.kept_exact(self.scale)
+        )  # fmt: skip
+        self.compared = {slot: max(pair) for slot, pair in joined([*constants, compared], ()).items()}
+        if any(effect.copies for branch in read.effects for effect in branch):
+            constants = [{} for _ in read.locations]
+            self.compared = dict.fromkeys(self.compared, UNKNOWN)  # whatever is copied from them may be compared
         self.words[at.Z_STOPWATCHES] = int(self.stopwatch is not None)
         self.words[at.Z_RATES] = self.put.add(self.put.add([len(row) // 2, *row]) for row in rates)
-        return self._pack(guards, refusals, invariants, (alive, dead, kept), constants, least)
-
-    def _cases(self, e: Expression | None, what: str, line: int | None, *, negated: bool = False) -> list[Case]:
-        try:
-            return self.conditions.cases(e, negated=negated)
-        except NoZones as why:
-            self.problems.append(Problem(f"the {what} has no zones: {why}.", self.network.file, line))
-            return []
-
-    def _query_cases(self, e: Expression | None) -> list[Case]:
-        return [] if e is None else self._cases(e, "query", None)
-
-    def _effects(self, p: int, line: int | None, updates: tuple[ex.Statement, ...]) -> ClockEffects:
-        try:
-            return clock_effects(self.conditions, self.network.functions, updates)
-        except NoZones as why:
-            name = self.network.processes[p].name
-            self.problems.append(Problem(f"an update of '{name}' has no zones: {why}.", self.network.file, line))
-            return ClockEffects()
-
-    def _scale(self, groups: list[list[Case]]) -> int:
-        """Least number that makes all constants whole."""
-        values = [Fraction(r) for r in self.network.initial_reals()]
-        for group in groups:
-            for case in group:
-                for atom in case.atoms:
-                    values += [Fraction(e.value) for e in subexpressions(atom.bound) if isinstance(e, Constant)]
-        for process in self.network.processes:
-            for edge in process.edges:
-                for branch in edge.branches:
-                    for statement in branch.updates:
-                        if isinstance(statement, ex.Assign) and statement.target.kind is Kind.CLOCK:
-                            parts = subexpressions(statement.value)
-                            values += [Fraction(e.value) for e in parts if isinstance(e, Constant)]
-        scale = lcm(*(value.denominator for value in values))
-        largest = max((abs(value) for value in values), default=Fraction(0))
-        if scale * largest >= LARGEST:
-            raise UserError(Problem(
-                f"clocks are compared with constants up to {float(largest):g}, in steps of 1/{scale}: zones have room "
-                f"for {LARGEST} steps. Use another unit of time.", self.network.file,
-            ))  # fmt: skip
-        return scale
-
-    def _choose_clocks(self, groups: list[list[Case]]) -> None:
-        """Number the clocks that something compares, and what they may be copied from."""
-        used: set[int] = set()
-        for group in groups:
-            for case in group:
-                for atom in case.atoms:
-                    for clock in atom.clocks:
-                        used |= set(clock.slots)
-        copies = [
-            copy
-            for process in self.network.processes for edge in process.edges for branch in edge.branches
-            for copy in clock_effects(self.conditions, self.network.functions, branch.updates).copies
-        ]  # fmt: skip
-        for _ in copies:
-            for targets, sources, _plain in copies:
-                used |= set(sources) if used & set(targets) else set()
-        if self.question.timed:
-            used.add(self.network.real_count - 1)
-        self.slots = [-1, *sorted(used)]
-        self.number = {slot: number for number, slot in enumerate(self.slots)}
+        return self._pack(constants, least)
 
     stopwatch: str | None = None
 
     def _rates(self) -> list[list[int]]:
         """Per location (clock, rate) of the clocks that matter; other rates than 0 and 1 are refused by name."""
-        rows: list[list[int]] = []
+        rows, problems = list[list[int]](), list[Problem]()
         for process in self.network.processes:
             for location in process.locations:
                 row: list[int] = []
@@ -217,8 +125,8 @@ class _Packer:
                     if clock is None:
                         continue
                     value = e.value if isinstance(e, Constant) else None
-                    if self.conditions.reads_clock(e) or value not in (None, 0, 1):
-                        self.problems.append(Problem(
+                    if self.read.conditions.reads_clock(e) or value not in (None, 0, 1):
+                        problems.append(Problem(
                             f"the clock '{self._name(rate.slot)}' has a rate other than 0 and 1 in '{process.name}."
                             f"{location.name}': zones know clocks that run or stand still. 'bbfalsify reach' searches "
                             "such models by random walks.", self.network.file, location.line,
@@ -229,8 +137,8 @@ class _Packer:
                     code = self.compiler.number(e, "a rate") if value is None else None
                     row += [clock, (at.RATE_ONE if value == 1 else at.RATE_ZERO) if code is None else code]
                 rows.append(row)
-        if self.problems:
-            raise UserError(self.problems)
+        if problems:
+            raise UserError(problems)
         asked = self.question
         if self.stopwatch is not None and (asked.deadlocks or asked.bisimilar or asked.timed):
             what = "the fastest trace" if asked.timed else "deadlocks" if asked.deadlocks else "whole runs"
@@ -242,11 +150,8 @@ class _Packer:
 
     # --- packing ---
 
-    def _pack(
-        self, guards: list, refusals: list, invariants: list, asked: tuple, constants: list[LowerUpper],
-        least: LowerUpper,
-    ) -> ZoneTables:  # fmt: skip
-        alive, dead, kept = asked
+    def _pack(self, constants: list[LowerUpper], least: LowerUpper) -> ZoneTables:
+        read = self.read
         words, n, network = self.words, len(self.slots), self.network
         processes = len(network.processes)
         integers = sorted(slot for store, slot in self.written if store == "i")
@@ -255,22 +160,24 @@ class _Packer:
         words[at.Z_INTEGERS], words[at.Z_INTEGER_COUNT] = self.put.add(integers), len(integers)
         words[at.Z_CLOCK_OF_SLOT] = self.put.add(self.number.get(slot, -1) for slot in range(network.real_count))
         words[at.Z_SLOT_OF_CLOCK] = self.put.add(self.slots)
-        words[at.Z_GUARDS] = self.put.add(self.put.condition(cases, "a guard") for cases in guards)
-        words[at.Z_REFUSALS] = self.put.add(self.put.condition(cases, "a guard") for cases in refusals)
+        words[at.Z_GUARDS] = self.put.add(self.put.condition(cases, "a guard") for cases in read.guards)
+        words[at.Z_REFUSALS] = self.put.add(self.put.condition(cases, "a guard") for cases in read.refusals)
         words[at.Z_INVARIANTS] = self.put.add(
-            -1 if cases == [Case()] else self.put.condition(cases, "an invariant") for cases in invariants
+            -1 if cases == [Case()] else self.put.condition(cases, "an invariant") for cases in read.invariants
         )
         words[at.Z_BOUNDS] = self.put.add(self.put.bounds(place) for place in constants)
         pairs = [least.get(slot, (-1, -1)) for slot in self.slots[1:]]
         words[at.Z_LEAST] = self.put.add([0, 0, *(value for pair in pairs for value in pair)])
-        diagonal = self._diagonal([*guards, *refusals, *invariants, alive, dead, kept or []])
+        diagonal = next((self._difference(atom) for atom in read.atoms if atom.diagonal), None)
         words[at.Z_EXTRAPOLATION] = at.MAXIMUM if self.question.bisimilar else at.LOWER_UPPER
         if diagonal is not None:
             words[at.Z_EXTRAPOLATION] = at.NO_EXTRAPOLATION
-        words[at.Z_ALIVE] = self.put.condition(alive, "the query") if alive else -1
-        words[at.Z_DEAD] = self.put.condition(dead, "the query") if dead else -1
+        words[at.Z_ALIVE] = self.put.condition(read.alive, "the query") if read.alive else -1
+        words[at.Z_DEAD] = self.put.condition(read.dead, "the query") if read.dead else -1
         words[at.Z_DEADLOCKS] = int(self.question.deadlocks)
-        words[at.Z_KEPT] = -1 if kept is None else self.put.condition(kept, "the query")
+        words[at.Z_KEPT] = -1 if read.kept is None else self.put.condition(read.kept, "the query")
+        rows = [self.put.atom(atom, "the query") for atom in read.measured]
+        words[at.Z_MEASURED] = self.put.add([len(rows), *(word for row in rows for word in row)])
         words[at.Z_TIME] = n - 1 if self.question.timed else 0
         words[at.Z_PIECES] = max(8, min(MOST_PIECES, _MEMORY_OF_PIECES // (n * n)))
         words[at.Z_MOVES] = words[at.Z_WIDTH] + n * n
@@ -296,6 +203,8 @@ class _Packer:
             self.work,
             diagonal,
             self.stopwatch,
+            self.compared,
+            tuple(read.measured),
         )
 
     def _lay_out_work(self, n: int, processes: int) -> None:
@@ -315,11 +224,5 @@ class _Packer:
         variable = self.variables[True, slot]
         return variable.element_names()[slot - variable.slot] if variable.size > 1 else variable.name
 
-    def _diagonal(self, groups: list[list[Case]]) -> str | None:
-        for group in groups:
-            for case in group:
-                for atom in case.atoms:
-                    if atom.diagonal:
-                        names = [self._name(clock.slot) for clock in atom.clocks]
-                        return f"{names[0]} - {names[1]}"
-        return None
+    def _difference(self, atom: Atom) -> str:
+        return " - ".join(self._name(clock.slot) for clock in atom.clocks)

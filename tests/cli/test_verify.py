@@ -77,8 +77,31 @@ def test_models_without_zones_are_refused_by_name(cli, tmp_path: Path):
     )
     done = cli("verify", file, "--query", "E<> P.x > 3")
     assert done.code == 2 and "rate other than 0 and 1" in done.err and "reach" in done.err
-    extreme = cli("verify", "--example", "fischer:2", "--query", "sup: id")
-    assert extreme.code == 2 and "bbfalsify reach" in extreme.err
+
+
+def test_largest_and_smallest_values(cli):
+    """A process that asks waits for less than 2, or 2; one inside may stay as long as it likes."""
+    queries = ["sup: id, P(1).cs", "sup{P(1).req}: P(1).x", "bounds{P(1).cs}: P(1).x", "inf{P(1).cs && P(2).cs}: id"]
+    options = [word for query in queries for word in ("--query", query)]
+    done = cli("verify", "--example", "fischer:2", *options, "--json")
+    rows = done.json["queries"]
+    assert done.code == 0 and {row["verdict"] for row in rows} == {"exact"}
+    shown = [[(v["word"], v["value"], v["reached"], v["unbounded"]) for v in row["limits"]] for row in rows]
+    assert shown == [
+        [("sup", 2.0, True, False), ("sup", 1.0, True, False)], [("sup", 2.0, True, False)],
+        [("inf", 2.0, False, False), ("sup", None, True, True)], [("inf", None, True, False)],
+    ]  # fmt: skip
+    assert [row["trace"] is not None for row in rows] == [True, True, True, False]
+    files = [Path(value["file"]) for value in rows[2]["limits"]]
+    assert len(set(files)) == 2 and cli("replay", files[0]).code == 1
+    text = cli("verify", "--example", "fischer:2", "--query", queries[2])
+    assert text.code == 0
+    assert "inf P(1).x = 2 (approached, never reached); sup P(1).x: without bound (EXACT: " in text.out
+    stopped = cli("verify", "--example", "fischer:8", "--query", "sup: id", "--memory", "1", "--json")
+    [value] = stopped.json["queries"][0]["limits"]
+    assert stopped.code == 4 and value["value"] >= 1 and "memory is used up" in value["why"]
+    search = cli("verify", "--example", "fischer:2", "--query", "sup: id", "--heuristic", "drs")
+    assert search.code == 2 and "looks for states" in search.err
 
 
 def test_a_campaign(cli, tmp_path: Path):
@@ -87,6 +110,7 @@ def test_a_campaign(cli, tmp_path: Path):
         'format_version: 1\nmodel: "example:fischer:3"\nengine: {kind: verify}\nseed: 1\n'
         'requirements:\n  - {id: Q1, query: "A[] (sum (i : id_t) P(i).cs) <= 1", expected: not_falsified}\n'
         '  - {id: Q2, query: "E<> P(1).cs", expected: reached}\n'
+        '  - {id: Q3, query: "sup: id", expected: not_falsified}\n'
     )
     done = cli("run", file)
     assert done.code == 0 and "HOLDS" in done.out and "(as expected)" in done.out

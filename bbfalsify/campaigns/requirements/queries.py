@@ -23,7 +23,7 @@ from bbfalsify.core.engine_kind import EngineKind
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import closest_file, is_file
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic.reach_query import Asked, parse_asked
+from bbfalsify.logic.reach_query import Asked, ExtremesQuery, parse_asked
 from bbfalsify.logic.uppaal_queries import answered_elsewhere
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
@@ -38,6 +38,8 @@ _WORDS = {
     False: (Outcome.REACHED, Outcome.NOT_REACHED, Outcome.MODEL_ERROR, Outcome.INCONCLUSIVE),
 }
 """The outcomes that A[] and E<> can have."""
+_VALUES = (Outcome.NOT_FALSIFIED, *_WORDS[False])
+"""The outcomes that sup and inf can have: exact values are no finding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +161,7 @@ def _fits(reader: Reader, path: KeyPath, name: str, query: Any, expected: str | 
     """Note an expectation that can never be met."""
     if not isinstance(query, Asked):
         return True
-    words = _WORDS[query.universal]
+    words = _VALUES if isinstance(query, ExtremesQuery) else _WORDS[query.universal]
     if expected is None or expected in words:
         return True
     form = query.text.split()[0] if query.text.startswith(("A[]", "E<>")) else query.text

@@ -63,7 +63,7 @@ def search_extremes(
             if found.best is None:
                 break
             total.findings.append(found.best)
-            value, unbounded = _value(network, better, expression, word, found.best.trace)
+            value, unbounded = value_at_end(network, better, expression, word, found.best.trace)
             if unbounded:
                 break
         extremes.append(Extreme(word, text, value, unbounded))
@@ -86,7 +86,7 @@ def _beyond(expression: Expression, word: str, value: Exact) -> Expression:
     return make_binary(">" if word == "sup" else "<", expression, bound, Kind.BOOL)
 
 
-def _value(
+def value_at_end(
     network: Network, condition: Expression, expression: Expression, word: str, trace: ConcreteTrace
 ) -> tuple[Exact, bool]:
     """The best value while the network stays where the trace ends, and whether it grows for ever."""

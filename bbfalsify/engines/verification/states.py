@@ -146,10 +146,11 @@ def confirmed(
     effort: Effort,
     *,
     found_by: str = "zones",
+    aim: ZoneTables | None = None,
 ) -> Answer:
-    """The answer that a path gives, once the exact interpreter has followed it."""
+    """The answer that a path gives, once the exact interpreter has followed it; `aim`: tables with another target."""
     try:
-        timed = timed_path(tables, path)
+        timed = timed_path(tables, path, aim)
         if timed is None:
             raise NotAllowed("no delays fit")
         trace = _trace(network, query, timed)

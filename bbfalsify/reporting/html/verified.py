@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.reporting.formatting import number
 from bbfalsify.reporting.html.reached import trace_facts, traces_page
 from bbfalsify.results.recorded import result_from_json
-from bbfalsify.results.verify_result import VerifyResult, VerifyRow
+from bbfalsify.results.verify_result import LimitValue, VerifyResult, VerifyRow
 
 
 def verified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,5 +24,14 @@ def _facts(row: VerifyRow) -> list[tuple[str, str]]:
     return [
         ("verdict", row.verdict), ("symbolic states explored", f"{row.states:,}"), ("stored", f"{row.stored:,}"),
         ("depth", str(row.depth)), ("memory", f"{row.memory_mb:.1f} MB"), ("CPU time", f"{row.cpu_seconds:.2f} s"),
-        *trace_facts(row), *found,
+        *trace_facts(row), *found, *((f"{e.word} {e.expression}", _value(e)) for e in row.limits),
     ]  # fmt: skip
+
+
+def _value(limit: LimitValue) -> str:
+    """The value of a limit, and how it is met."""
+    if limit.unbounded:
+        return "without bound"
+    if limit.value is None:
+        return "not known" if limit.why else "no state satisfies the condition"
+    return f"{number(limit.value, 12)}{'' if limit.reached else ', approached'}{', not exact' if limit.why else ''}"

@@ -95,7 +95,8 @@ class SearchResult:
         query, best, failure = self.query, self.found.best, self.found.failure
         if best is not None and self.extremes:
             values = "; ".join(extreme.in_words() for extreme in self.extremes)
-            return f"{query.text}: {values} (values that were reached; walks cannot say that none is beyond)"
+            beyond = "walks cannot say that none is beyond: 'bbfalsify verify' is exact"
+            return f"{query.text}: {values} (values that were reached; {beyond})"
         if best is not None:
             after = "" if self.ending is None else f", {self.ending.in_words()}"
             trace, heuristic = best.trace, best.heuristic.value

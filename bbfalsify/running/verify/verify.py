@@ -10,24 +10,25 @@ seconds, which find deep states; then the exploration goes on where it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.reachability.endless_runs import STUCK
 from bbfalsify.engines.reachability.settings import ReachSettings
-from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
+from bbfalsify.engines.verification.answer import EXACT, HOLDS, UNDECIDED, VIOLATED, Answer, Effort, Limit
+from bbfalsify.engines.verification.extremes import ExtremesVerification
 from bbfalsify.engines.verification.lasting import LastingVerification
 from bbfalsify.engines.verification.searched import SearchVerification
 from bbfalsify.engines.verification.settings import PORTFOLIO, SEARCHES, VerifySettings
 from bbfalsify.engines.verification.states import StateVerification
 from bbfalsify.logic.csl import is_csl
-from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
-from bbfalsify.logic.uppaal_queries import Extremes, read_query
+from bbfalsify.logic.reach_query import Asked, ExtremesQuery, LivenessQuery, parse_asked
+from bbfalsify.logic.uppaal_queries import read_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.modelling.language.receiver_choices import open_choices
 from bbfalsify.running.execution import Execution
@@ -39,7 +40,6 @@ from bbfalsify.zones.zone_exploration import warm_up
 BEFORE_WALKS_S = 1.0
 """Seconds of exploration before random walks."""
 
-VerifiedQuery = ReachQuery | LivenessQuery
 Watch = Callable[[Effort, float], None]
 """Told the figures so far, and the seconds."""
 
@@ -49,7 +49,7 @@ class Verification:
     """The answer to one query, with the exact trace."""
 
     network: Network
-    query: VerifiedQuery
+    query: Asked
     answer: Answer
     seed: int
     seconds: float
@@ -57,16 +57,21 @@ class Verification:
 
     @property
     def verdict(self) -> str:
-        """holds, violated or undecided."""
+        """holds, violated or undecided; of `sup`, `inf` and `bounds` exact or undecided."""
         return self.answer.verdict
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The values of `sup`, `inf` and `bounds`."""
+        return self.answer.limits
 
     @property
     def outcome(self) -> Outcome:
         """The outcome in the words of campaigns."""
         if self.verdict == UNDECIDED:
             return Outcome.INCONCLUSIVE
-        if self.query.universal:
-            return Outcome.NOT_FALSIFIED if self.verdict == HOLDS else Outcome.FALSIFIED
+        if self.query.universal or self.verdict == EXACT:
+            return Outcome.FALSIFIED if self.verdict == VIOLATED else Outcome.NOT_FALSIFIED
         return Outcome.REACHED if self.verdict == HOLDS else Outcome.NOT_REACHED
 
     @property
@@ -78,6 +83,10 @@ class Verification:
     def in_words(self) -> str:
         """The answer as a sentence."""
         answer, text = self.answer, self.query.text
+        if answer.limits:
+            values = "; ".join(limit.in_words() for limit in answer.limits)
+            states = f"{answer.effort.states:,} symbolic states explored"
+            return f"{text}: {values} ({answer.verdict.upper()}: {states}{_traced(answer.limits)})"
         if answer.verdict == UNDECIDED:
             return f"{text}: UNDECIDED: {answer.why}"
         trace = answer.trace
@@ -105,19 +114,12 @@ def is_verifiable(text: str) -> bool:
         asked = read_query(text)
     except UserError:
         return True
-    return not isinstance(asked, Extremes) and asked.command != "estimate"
+    return asked.command != "estimate"
 
 
-def read_verifiable(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> VerifiedQuery:
-    """Parse a query that zones can decide, or raise a UserError that names another command."""
-    asked, form = parse_asked(text, network, file=file, line=line), read_query(text, file=file, line=line)
-    if isinstance(asked, ExtremesQuery):
-        premise = f"{form.condition} imply " if isinstance(form, Extremes) and form.condition else ""
-        word, expression, _ = asked.wanted[0]
-        bound = f"A[] {premise}{expression} {'<=' if word == 'sup' else '>='} …"
-        problem = f"query '{asked.text}': 'bbfalsify reach' looks for extreme values; verify proves a bound: {bound}"
-        raise UserError(Problem(problem, file, line))
-    return asked
+def _traced(limits: Sequence[Limit]) -> str:
+    """Say that the values are shown by runs."""
+    return "; every value shown by a run, re-checked by the exact interpreter" if any(e.trace for e in limits) else ""
 
 
 def verify(
@@ -137,7 +139,7 @@ def verify(
     on from `searched`.
     """
     network = model if isinstance(model, Network) else load_network(model)
-    asked = read_verifiable(query, network)
+    asked = parse_asked(query, network)
     seed = draw_seed() if seed is None else seed
     work = _prepared(network, asked, settings, SeedTree(seed).child("verify").word())
     if isinstance(work, SearchVerification):
@@ -154,6 +156,7 @@ def verify(
         return go_on
 
     walking = settings.heuristic == PORTFOLIO and settings.trace == "some" and settings.walks > 0
+    walking = walking and not isinstance(asked, ExtremesQuery)
     first = began + BEFORE_WALKS_S if walking else ends
     answer = work.run(go_on_until(first if ends is None or first is None else min(first, ends)))
     if answer.verdict == UNDECIDED and first != ends and (ends is None or time.monotonic() < ends):
@@ -165,11 +168,11 @@ def verify(
 
 
 def _prepared(
-    network: Network, query: VerifiedQuery, settings: VerifySettings, seed: int
-) -> StateVerification | LastingVerification | SearchVerification:
+    network: Network, query: Asked, settings: VerifySettings, seed: int
+) -> StateVerification | LastingVerification | SearchVerification | ExtremesVerification:
     most_bytes = settings.memory * 1e6
     if settings.heuristic in SEARCHES:
-        if isinstance(query, LivenessQuery):
+        if isinstance(query, LivenessQuery | ExtremesQuery):
             raise UserError(f"query '{query.text}': {settings.heuristic} looks for states; take bfs, dfs or rdfs.")
         given = {"method": settings.heuristic}
         chosen = {"width": settings.width} if settings.heuristic == "highway" else {"increment": settings.increment}
@@ -179,12 +182,14 @@ def _prepared(
         order = Order.EARLIEST
     if isinstance(query, LivenessQuery):
         return LastingVerification(network, query, order=order, most_bytes=most_bytes, seed=seed)
+    if isinstance(query, ExtremesQuery):
+        return ExtremesVerification(network, query, order=order, most_bytes=most_bytes, seed=seed)
     bits = settings.fallback == "bits" and settings.trace == "some"  # it goes deep: its traces are not the best
     return StateVerification(network, query, order=order, most_bytes=most_bytes, bits=bits, seed=seed)
 
 
 def _walked(
-    network: Network, query: VerifiedQuery, seconds: float, seed: int, execution: Execution, effort: Effort
+    network: Network, query: Asked, seconds: float, seed: int, execution: Execution, effort: Effort
 ) -> Answer | None:
     """The answer that random walks find, if they do."""
     found = reach(network, query.text, ReachSettings(timeout=seconds), seed=seed, execution=execution)
@@ -200,11 +205,15 @@ def _walked(
 def _without_open_choices(network: Network, answer: Answer) -> Answer:
     """Give up a verdict that rests on the absence of transitions where UPPAAL may have more of them."""
     choices, trace = open_choices(network), answer.trace
-    if trace is not None:
+    if trace is not None and not answer.limits:
         stuck = trace.deadlocked or (answer.ending is not None and answer.ending.kind == STUCK)
         choices = [c for c in choices if stuck and trace.end.locations[c.process] == c.location]
     if answer.verdict == UNDECIDED or not choices:
         return answer
+    if answer.limits:
+        why = f"with the transitions of this tool, but UPPAAL may have more: {choices[0].why}"
+        limits = tuple(replace(limit, why=why) for limit in answer.limits)
+        return replace(answer, verdict=UNDECIDED, why=why, limits=limits)
     shown = "" if trace is None else f", by a deadlock after {len(trace.steps)} steps"
     why = f"{answer.verdict} with the transitions of this tool{shown}, but UPPAAL may have more: {choices[0].why}"
     return replace(answer, verdict=UNDECIDED, why=why, trace=None, ending=None)

@@ -9,11 +9,12 @@ import time
 from dataclasses import asdict, replace
 
 from bbfalsify.core.events import StageStarted, StatesExplored
+from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace
 from bbfalsify.engines.verification.answer import Effort
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import file_name
-from bbfalsify.results.verify_result import VerifyResult, VerifyRow
+from bbfalsify.results.verify_result import LimitValue, VerifyResult, VerifyRow
 from bbfalsify.running.query_run import Question, QuestionRun
 from bbfalsify.running.reach.trace_files import write_trace
 from bbfalsify.running.verify.verify import Verification, Watch, verify
@@ -73,19 +74,30 @@ class VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
 
         return watch
 
-    def _written(self, question: Question, found: Verification) -> str | None:
-        """Write the trace file, where there is a trace; return its name."""
+    def _written(self, question: Question, found: Verification) -> list[str | None]:
+        """Write the trace files, one for each value that is asked, or the only one; return their names."""
+        answer, first = found.answer, f"{file_name(question.id)}-" if self.several else ""
+        limits = answer.limits
+        if len(limits) < 2:
+            return [self._written_one(question, f"{first}trace.json", answer.trace, found)]
+        return [
+            self._written_one(question, f"{first}{number}-{limit.word}-trace.json", limit.trace, found)
+            for number, limit in enumerate(limits, start=1)
+        ]
+
+    def _written_one(
+        self, question: Question, name: str, trace: ConcreteTrace | None, found: Verification
+    ) -> str | None:
         answer = found.answer
-        if self.record.path is None or answer.trace is None:
+        if self.record.path is None or trace is None:
             return None
-        name = f"{file_name(question.id)}-trace.json" if self.several else "trace.json"
         file = self.record.path / "counterexamples" / name
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": found.query.text,
             "heuristic": answer.found_by, "seed": found.seed,
             **({} if answer.ending is None else {"ends": asdict(answer.ending)}),
         }  # fmt: skip
-        write_trace(file, found.network, answer.trace, about)
+        write_trace(file, found.network, trace, about)
         return str(file)
 
 
@@ -97,7 +109,7 @@ def _interrupted(far: StatesExplored) -> str:
     )
 
 
-def _row(question: Question, found: Verification, file: str | None) -> VerifyRow:
+def _row(question: Question, found: Verification, files: list[str | None]) -> VerifyRow:
     answer, effort, trace = found.answer, found.answer.effort, found.answer.trace
     return VerifyRow(
         id=question.id,
@@ -119,5 +131,12 @@ def _row(question: Question, found: Verification, file: str | None) -> VerifyRow
         time=None if trace is None else float(trace.time),
         actions=() if trace is None else tuple(step.action for step in trace.steps),
         ends=None if answer.ending is None else answer.ending.in_words(),
-        file=file,
-    )
+        limits=tuple(
+            LimitValue(
+                word=limit.word, expression=limit.expression, value=None if limit.value is None else float(limit.value),
+                reached=limit.reached, unbounded=limit.unbounded, why=limit.why, file=file,
+            )
+            for limit, file in zip(answer.limits, files, strict=False)
+        ),
+        file=next((file for file in files if file is not None), None),
+    )  # fmt: skip
