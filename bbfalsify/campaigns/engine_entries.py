@@ -43,7 +43,7 @@ def _settings_model(reader: Reader, item: Any, path: KeyPath, engines: Engines) 
         return None
     kind, at = item.get("kind"), (*path, "kind")
     if kind is None and "kind" not in item:
-        reader.wrong(at, "is missing.")
+        reader.wrong(at, "is missing.", allowed=tuple(engines.names()))
     elif not isinstance(kind, str):
         reader.wrong(at, f"must be text; found {shown(kind)}.")
     elif kind not in engines.names():

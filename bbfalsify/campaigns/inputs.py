@@ -11,7 +11,7 @@ from bbfalsify.campaigns.compatibility import length_problems, parameter_problem
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
-from bbfalsify.core.foreign_files import closest_file, is_file
+from bbfalsify.core.foreign_files import closest_file, is_file, not_a_file
 from bbfalsify.records.documents import KeyPath
 
 if TYPE_CHECKING:
@@ -124,7 +124,10 @@ def _speaking(
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
         return None
     if not isinstance(system, SymbolSystem) and set(answers) == {"symbols"}:
-        reader.problem(path, f"'{reference}' takes signals; check needs a system that answers symbols.")
+        reader.problem(
+            path,
+            f"'{reference}' takes signals; check needs a system that answers symbols, or signals sampled (--symbol).",
+        )
         return None
     if not isinstance(system, SymbolSystem):
         reader.adopt(path, unit_problems(system, agreed))
@@ -135,7 +138,7 @@ def _no_file(reader: Reader, path: KeyPath, file: Path) -> bool:
     """Note a file that is not there."""
     missing = not is_file(file)
     if missing:
-        reader.problem(path, f"{reader.label(path)}: there is no file '{file}'.", closest=closest_file(file))
+        reader.problem(path, f"{reader.label(path)}: {not_a_file(file)}", closest=closest_file(file))
     return missing
 
 

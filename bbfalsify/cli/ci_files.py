@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.cli.output import unguarded
+from bbfalsify.cli.output import results, unguarded
 
 if TYPE_CHECKING:
     from bbfalsify.reporting.exports.cases import Suite
@@ -46,7 +46,7 @@ class CiFiles:
 
             # The runner reads both streams; JSON on stdout stays alone there.
             for line in annotation_lines(self.suites, self.places):
-                print(line, file=unguarded(sys.stderr if self.as_json else sys.stdout), flush=True)
+                print(line, file=unguarded(sys.stderr if self.as_json else results()), flush=True)
         if self.junit is not None:
             from bbfalsify.reporting.exports.junit import junit_text
 

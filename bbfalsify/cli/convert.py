@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, SetConstants, Texts, repeated
-from bbfalsify.cli.output import print_json, say, write_file
+from bbfalsify.cli.output import print_json, results, say, write_file
 
 
 def convert(
@@ -51,7 +50,7 @@ def convert(
     if as_json:
         print_json({"model": str(model), "prism" if prism else "yaml": text, "notes": [str(note) for note in notes]})
     elif output is None:
-        sys.stdout.write(text)
+        results().write(text)
     if not quiet:
         for note in notes:
             say(f"note: {note}", error=True)

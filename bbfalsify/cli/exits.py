@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import Any
 
 from bbfalsify.cli.options import Quiet, Verbose
-from bbfalsify.cli.output import print_json, say, say_block
+from bbfalsify.cli.output import print_json, results, results_alone, say, say_block
 from bbfalsify.core.errors import ExecutorLost, SystemFailure, UserError
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
 
@@ -88,8 +88,9 @@ def boundary(command: Callable[..., int | None]) -> Callable[..., None]:
         for parameter in more:
             options.pop(parameter.name, None)
         try:
-            code = command(*arguments, **read(options)) or Exit.NOTHING_FOUND
-            sys.stdout.flush()
+            with results_alone():
+                code = command(*arguments, **read(options)) or Exit.NOTHING_FOUND
+                results().flush()
         except UserError as error:
             code = report_problems([str(p) for p in error.problems], as_json=as_json)
         except SystemFailure as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Texts, repeated
-from bbfalsify.cli.output import print_json, say
+from bbfalsify.cli.output import print_json, results, say
 from bbfalsify.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def fit(
     if as_json:
         print_json({**found.as_json(), "file": None if output is None else str(output)})
     elif output is None:
-        sys.stdout.write(found.text)
+        results().write(found.text)
     if not as_json and not quiet:
         for line in _summary(found, output):
             say(line, error=output is None)

@@ -3,7 +3,8 @@ r"""Print: the last place before the terminal or the log of a CI server.
 `say` prints one line, whatever is in it; `print_json` prints data.  While a command runs, standard output and error are
 guarded: secrets are removed, control characters are escaped (colours of our own pass), characters that the terminal
 lacks become question marks, and no line begins with a command to a CI server.  `unguarded` gives the stream behind the
-guard to those who draw or annotate on purpose.
+guard to those who draw or annotate on purpose.  `results` is standard output; whatever else prints while a command
+works (an adapter that is imported, a guide, an engine of another package) gets standard error.
 """
 
 from __future__ import annotations
@@ -95,9 +96,35 @@ def unguarded(stream: Any) -> Any:
     return stream.stream if isinstance(stream, Guarded) else stream
 
 
+class _Foreign(Guarded):
+    """Standard error for foreign code; as it is no terminal to it, it neither draws nor resets colours there."""
+
+    def isatty(self) -> bool:
+        return False
+
+
+_results: list[Any] = []
+
+
+@contextlib.contextmanager
+def results_alone() -> Iterator[None]:
+    """Keep standard output for results: foreign code that prints in this process prints to standard error."""
+    _results.append(results())
+    try:
+        with contextlib.redirect_stdout(_Foreign(unguarded(sys.stderr))):
+            yield
+    finally:
+        _results.pop()
+
+
+def results() -> Any:
+    """Return the stream of results."""
+    return _results[-1] if _results else sys.stdout
+
+
 def say(text: object = "", *, error: bool = False, flush: bool = False) -> None:
     """Print one line."""
-    print(visible(str(text)), file=sys.stderr if error else sys.stdout, flush=flush)
+    print(visible(str(text)), file=sys.stderr if error else results(), flush=flush)
 
 
 def say_block(text: str, *, error: bool = False) -> None:
@@ -117,5 +144,5 @@ def write_file(file: Path, text: str) -> None:
 def print_json(data: Any, **format: Any) -> None:
     """Print JSON for machines; secrets are removed from its texts, and numbers stay numbers."""
     text = json.dumps(without_secrets(data), **format) + "\n"
-    out: Any = sys.stdout
+    out = results()
     out.pass_on(text) if isinstance(out, Guarded) else out.write(text)

@@ -150,4 +150,4 @@ class CampaignClock:
         if self._done == 0:
             return ""
         seconds = max(0.0, self._runs * self._seconds / self._done - (time.monotonic() - self._begun))
-        return f", about {int(seconds) // 60}:{int(seconds) % 60:02d} left"
+        return f", about {round(seconds) // 60}:{round(seconds) % 60:02d} left"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.cli.exits import Exit, exit_of_run
 from bbfalsify.cli.options import Session
-from bbfalsify.cli.output import print_json, say
+from bbfalsify.cli.output import print_json, results, say
 from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
@@ -166,7 +166,7 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
 
     from bbfalsify.reporting.terminal.generic import result_lines
 
-    console = Console(highlight=False, markup=False)
+    console = Console(file=results(), highlight=False, markup=False)
     data, varies = visible(data), visible(dict(varies))
     if varies:
         console.print(f"\n{data['name']}: {varied(varies)}", soft_wrap=True)

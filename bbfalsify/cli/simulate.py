@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Seed, Texts, not_positive, repeated
-from bbfalsify.cli.output import print_json, say, write_file
+from bbfalsify.cli.output import print_json, results, say, write_file
 from bbfalsify.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def simulate(
     elif csv is not None:
         write_file(csv, walks_csv(sampled))
     elif plot is None:
-        sys.stdout.write(walks_csv(sampled))
+        results().write(walks_csv(sampled))
     if not quiet:
         ended = ", ".join(f"{count} {name}" for name, count in Counter(walk.ending for walk in sampled).items())
         say(f"{walks} walk{'s' * (walks != 1)} ({ended}), seed {seed}", error=True)

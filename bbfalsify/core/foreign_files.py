@@ -29,11 +29,16 @@ def is_folder(path: str | Path) -> bool:
 def closest_file(path: str | Path) -> str | None:
     """Name of the file beside `path`, of the same kind, that was probably meant."""
     path = Path(path)
-    if not is_folder(path.parent):
+    if is_folder(path) or not is_folder(path.parent):
         return None
     stems = {file.stem for file in path.parent.glob(f"*{path.suffix}")}  # a common ending would make all names alike
     closest = unknown_name("file", path.stem, stems).closest
     return closest and closest + path.suffix
+
+
+def not_a_file(path: str | Path) -> str:
+    """Say why `is_file` is false."""
+    return f"'{path}' is a folder; name a file." if is_folder(path) else f"there is no file '{path}'."
 
 
 def read_bytes(path: str | Path, *, largest: int = LARGEST_TEXT) -> bytes:

@@ -155,7 +155,7 @@ def read_keys(
         before = len(notes.problems)
         if name not in data:
             if one.required:
-                notes.wrong((*path, name), "is missing.")
+                notes.wrong((*path, name), "is missing.", allowed=tuple(map(str, one.rules.choices)))
             continue
         found = alternatives(one, data[name], (*path, name), notes)
         if len(notes.problems) == before:

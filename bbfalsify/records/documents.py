@@ -73,8 +73,10 @@ def parse_yaml(text: str, *, file: str = "<text>") -> Document:
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        tab = mark is not None and text.splitlines()[mark.line : mark.line + 1] and "\t" in text.splitlines()[mark.line]
+        hint = "; there is a tab in this line, and YAML wants spaces" if tab else ""
         raise UserError(
-            Problem(f"not valid YAML: {error.problem or error}.", file=file, line=mark.line + 1 if mark else None)
+            Problem(f"not valid YAML: {error.problem or error}{hint}.", file=file, line=mark.line + 1 if mark else None)
         ) from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise UserError(Problem(f"not valid YAML: {_first_line(error)}.", file=file)) from None

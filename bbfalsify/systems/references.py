@@ -152,4 +152,4 @@ def _file_reference(text: str, file: Path, attribute: str | None) -> Reference:
     if is_file(file):
         return Reference(text, file=file.resolve(), attribute=attribute)
     closest = closest_file(file)
-    raise UserError(Problem(f"there is no file {file.name} for the system '{text}'.", file=str(file), closest=closest))
+    raise UserError(Problem(f"there is no file '{file}' for the system '{text}'.", closest=closest))

@@ -87,7 +87,29 @@ def test_wrong_values_in_the_campaign(problems, heater, old, new, message):
 def test_missing_keys(problems, heater, key):
     file = heater / "campaign.yaml"
     file.write_text("".join(x for x in file.read_text().splitlines(keepends=True) if not x.startswith(key)))
-    assert f"campaign.yaml:3: {key} is missing." in problems()
+    allowed = " Allowed: 1." if key == "format_version" else ""
+    assert f"campaign.yaml:3: {key} is missing.{allowed}" in problems()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (ENGINE, "engine: {horizon: 20", f"engine.kind is missing. Allowed: {', '.join(ENGINES.names())}."),
+        ("profile: profile.yaml", "profile: users", "profile: 'users' is a folder; name a file."),
+        ("system: system.py:heater", "system: sytem.py", "there is no file 'sytem.py' for the system 'sytem.py'. "
+         "Did you mean 'system.py'?"),
+        ("profile: profile.yaml", "\tprofile: profile.yaml",
+         "not valid YAML: found a tab character that violates indentation; there is a tab in this line, and YAML wants "
+         "spaces."),
+        ("requirements: specification.yaml", "requirements: [always(T <= 75)]", "there is no specification file "
+         "'always(T <= 75)'; a formula stands in {id: …, text: …, stl: …}."),
+    ],
+)  # fmt: skip
+def test_slips_of_a_newcomer_say_what_to_write(problems, heater, old, new, message):
+    (heater / "users").mkdir()
+    file = heater / "campaign.yaml"
+    edit(file, old, new)
+    assert problems() == [f"campaign.yaml:{line_of(file, new.strip())}: {message}"]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +119,8 @@ def test_missing_keys(problems, heater, key):
         ("always[0:20(T <= 75)", "formula, column 12: the time interval is not closed by ']' but by '('."),
         ("always[20:0](T <= 75)",
          "formula, column 7: the time interval [20:0] is empty, its lower bound is the larger."),
+        ("alwys[0:20](T <= 75)", "formula, column 1: unknown operator 'alwys'. Allowed: always, "
+         "eventually, historically, once, since, unless, until. Did you mean 'always'?"),
         ("always[0:20](T <= )", "formula, column 19: unexpected ')'."),
     ],
 )  # fmt: skip

@@ -114,6 +114,8 @@ def test_an_output_that_never_came_is_named(cli, door):
     assert "note: R1: output 'noo' was never seen; seen were no, ok" in called.out
     violated = cli("check", "--system", door, "--max-states", 3, "--require", "G(out in {ok, noo})")
     assert violated.code == 1 and "'noo' was never seen" in violated.out, "violated by a typing error"
+    seen = cli("check", "--system", door, "--max-states", 3, "--require", "G(out != no)")
+    assert seen.code == 1 and "never seen" not in seen.out, "the violation that ended the learning showed it"
 
 
 def test_an_unknown_symbol_of_the_alphabet_names_its_option(cli, door):

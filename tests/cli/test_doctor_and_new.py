@@ -40,7 +40,7 @@ def test_an_ill_system_is_3(cli, tmp_path):
     )
     called = cli("doctor", "box.py")
     assert called.code == 3
-    assert "PROBLEM  with inputs at 0: raised, RuntimeError: out of order" in called.out
+    assert "PROBLEM  in every use: raised, RuntimeError: out of order" in called.out
     assert called.out.splitlines()[-1].startswith("not fit for use")
 
 

@@ -111,8 +111,14 @@ def test_lists_multiply_into_runs(cli, heater):
 
 
 def test_nothing_but_the_result_is_on_stdout(cli, heater):
+    """Nor what an adapter prints while it is imported."""
+    file = heater / "system.py"
+    file.write_text(f"{file.read_text()}\nprint('loading')\n")
     called = falsify(cli, heater, "--json")
     json.loads(called.out)
+    assert "loading" in called.err
+    shown = falsify(cli, heater)
+    assert "loading" not in shown.out and "R1" in shown.out
 
 
 def test_on_a_terminal_the_bar_goes_away_and_stdout_stays_clean(heater):

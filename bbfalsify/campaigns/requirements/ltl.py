@@ -22,7 +22,7 @@ from bbfalsify.campaigns.requirements.stl import (
 )
 from bbfalsify.campaigns.schema import FORMS, ClaimEntry, QueryEntry
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.foreign_files import closest_file, is_file
+from bbfalsify.core.foreign_files import closest_file, is_file, not_a_file
 from bbfalsify.engines.checking.claims import Claim
 from bbfalsify.logic.ltl import read_property
 from bbfalsify.records.documents import read_yaml
@@ -77,7 +77,7 @@ def note_settings(reader: Reader, engines: Iterable[Any], systems: Sequence[Symb
             given = getattr(engine, key, None) or ()
             files = [given] if isinstance(given, str) else given
             for file in (base / file for file in files if not is_file(base / file)):
-                missing = Problem(f"there is no file '{file}'.", closest=closest_file(file))
+                missing = Problem(not_a_file(file), closest=closest_file(file))
                 reader.adopt(("engine", key), [missing])
 
 

@@ -21,7 +21,7 @@ from bbfalsify.campaigns.requirements.stl import PlannedRequirement, Requirement
 from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.engine_kind import EngineKind
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.foreign_files import closest_file, is_file
+from bbfalsify.core.foreign_files import closest_file, is_file, not_a_file
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.logic.reach_query import Asked, ExtremesQuery, parse_asked
 from bbfalsify.logic.uppaal_queries import answered_elsewhere
@@ -68,7 +68,7 @@ def load_planned_model(reference: str, base: Path, constants: Mapping[str, Any] 
     file = base / reference
     if not is_file(file):
         allowed = ("a model file", f"{EXAMPLE}NAME:SIZE ('bbfalsify list models' names them)")
-        raise UserError(Problem(f"there is no file '{file}'.", allowed=allowed, closest=closest_file(file)))
+        raise UserError(Problem(not_a_file(file), allowed=allowed, closest=closest_file(file)))
     network, queries = load_model(file, constants)
     about = {"model": str(file.resolve()), "model_sha256": model_hash(file), **changed}
     return PlannedModel(reference, file.stem, network, about, tuple(q for q in queries if q.text.strip()))

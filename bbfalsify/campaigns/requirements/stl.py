@@ -87,7 +87,8 @@ def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
 
 def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
     if not is_file(file):
-        reader.problem(path, f"there is no specification file '{file}'.")
+        says = "" if file.suffix else "; a formula stands in {id: …, text: …, stl: …}"
+        reader.problem(path, f"there is no specification file '{file}'{says}.")
         return []
     try:
         document = read_yaml(file)

@@ -69,10 +69,11 @@ def explain(
             return f"a time interval is written [from:to], but here is '{token}'", token, {}
         return f"a bound of a time interval is a number or inf, not '{token}'", token, {}
     if token.type == "LSQB" and last in (*WORDS.values(), "COMPARISON") and last not in ("FUNCTION", "TRUTH"):
-        timed = tuple(sorted(word for word, kind in WORDS.items() if kind in _TIMED))
-        return f"'{SHORT.get(str(before), before)}' takes no time interval", token, {"allowed": timed}
+        return f"'{SHORT.get(str(before), before)}' takes no time interval", token, {"allowed": _timed_words()}
     if token.type == "LSQB" and last == "SIGNAL" and re.match(r"\[\s*t\s*\]", text[token.start_pos :]):
         return f"'{before}[t]' is written '{before}' here", before, {}
+    if token.type == "LSQB" and last == "SIGNAL" and before not in (signals or ()):
+        return f"unknown operator '{before}'", before, _close(str(before), _timed_words())
     if last == "FUNCTION":
         return f"the function '{before}' needs its argument in parentheses", before, {}
     if last == "SIGNAL" and token.type == "COLON" and number == 1:
@@ -124,7 +125,15 @@ def _not_a_function(token: Any, signals: Sequence[str] | None) -> tuple[str, Any
         word = SHORT.get(token, str(token))
         hint = f"; here it is a signal, the operator is written '{word}'" if word in WORDS else ""
         return f"the signal '{token}' is followed by '('{hint}", token, {}
-    known = [word for word in WORDS if word.islower()]
-    close = difflib.get_close_matches(token, known, n=1, cutoff=0.6)
     allowed = tuple(sorted(word for word, kind in WORDS.items() if kind == "FUNCTION"))
-    return f"unknown function '{token}'", token, {"allowed": allowed, "closest": close[0] if close else None}
+    return f"unknown function '{token}'", token, _close(token, allowed, [word for word in WORDS if word.islower()])
+
+
+def _timed_words() -> tuple[str, ...]:
+    return tuple(sorted(word for word, kind in WORDS.items() if kind in _TIMED))
+
+
+def _close(word: str, allowed: tuple[str, ...], known: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the facts of a problem: what is allowed, and the closest of that or of all that is known."""
+    close = difflib.get_close_matches(word, known or allowed, n=1, cutoff=0.6)
+    return {"allowed": allowed, "closest": close[0] if close else None}

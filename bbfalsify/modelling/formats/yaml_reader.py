@@ -29,7 +29,7 @@ from pathlib import Path
 
 from bbfalsify.core.choices import IDLE_ACTION
 from bbfalsify.core.errors import Place, Problem, UserError
-from bbfalsify.core.foreign_files import closest_file, is_file
+from bbfalsify.core.foreign_files import closest_file, is_file, not_a_file
 from bbfalsify.modelling.language.model_text import (
     BranchText,
     EdgeText,
@@ -134,7 +134,7 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
     file = None if name is None else Path(root.document.file).parent / name
     if file is None or not is_file(file):
         if file is not None:
-            root.child("model").problem(f"there is no file '{file}'.", closest=closest_file(file))
+            root.child("model").problem(not_a_file(file), closest=closest_file(file))
         return model
     try:
         if is_uppaal(file):

@@ -58,6 +58,8 @@ def _with_care(path: str | Path) -> dict[str, Trace]:
         raise UserError(Problem(f"not CSV: {error}.", file=file, line=reader.line_num)) from None
     problems += _header_problems(header, file)
     first = _first_column(header)
+    if len(header) < first + 2:  # no table of signals: its lines would all be wrong
+        raise UserError(problems)
     wanted = _number_columns(header, [row for _, row in rows], first)
     walks: dict[str, list[list[float]]] = {}
     for line, row in rows:

@@ -169,7 +169,7 @@ def notes_on_check(
     if progress.hypothesis is not None and task.older is not None:
         notes.append(_compared(progress.hypothesis, task.older))
     if progress.hypothesis is not None:
-        seen = progress.hypothesis.outputs
+        seen = sorted({*progress.hypothesis.outputs, *tree.output_names()})  # a violation may end the learning early
         for claim in task.claims:
             notes += [f"{claim.id}: {_unseen(p)}" for p in claim.property.problems(box.alphabet, seen)]
     outputs = len(tree.output_names())

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
+from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.running.driver import Driver
 
 Use = Callable[[Sequence[AnyQuery], str], list[Answer]]
@@ -41,12 +42,26 @@ class Patient:
     report: Examination
 
     def use(self, queries: Sequence[AnyQuery]) -> list[Answer]:
-        """Answers; each one that failed is a problem, told once per way of failing."""
-        answers = self.driver.rerun(queries)
+        """Answers; those that failed are problems, told once per way of failing.
+
+        Where the first two reach the time limit, the others are not asked.
+        """
+        answers: list[Answer] = []
+        for some in filter(None, (queries[:2], queries[2:])):
+            answers += self.driver.rerun(some)
+            if all(answer.status is SimulationStatus.TIMED_OUT for answer in answers):
+                break
+        queries = queries[: len(answers)]
         self.report.uses += len(answers)
+        failures: dict[str, list[str]] = {}
         for query, answer in zip(queries, answers, strict=True):
             if not answer.ok:
-                self.problem(f"{_shown(query)}: {answer.status.value.replace('_', ' ')}, {answer.message}")
+                why = f"{answer.status.value.replace('_', ' ')}, {answer.message}"
+                failures.setdefault(why, []).append(_shown(query))
+        for why, shown in failures.items():
+            uses = list(dict.fromkeys(shown))
+            several = len(uses) > 1 and len(shown) == len(answers)
+            self.problem(f"{'in every use' if several else ', '.join(uses)}: {why}")
         return answers
 
     def problem(self, text: str) -> None:

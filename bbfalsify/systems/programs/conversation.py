@@ -17,6 +17,11 @@ from bbfalsify.systems.programs.line_protocol import Hello
 from bbfalsify.systems.programs.process_cost import cpu_seconds, forget_peak, memory_mb
 
 _MOST_LINES_BEFORE_HELLO = 1000
+_HINT = (
+    ". It has to speak the line protocol, and its first line is its hello "
+    """({"bbfalsify": 1, …}; 'bbfalsify new adapter NAME --kind process' writes such a program)"""
+)
+"""For those who name any program after `cmd:`."""
 
 
 class Conversation:
@@ -64,7 +69,7 @@ class Conversation:
             try:
                 self.description = self._read_hello(child)
             except SessionFailure as failure:
-                text = f"the program '{' '.join(self.launch.command)}' could not be started: {failure}"
+                text = f"the program '{' '.join(self.launch.command)}' could not be started: {failure}{_HINT}"
                 raise SystemFailure(child.redact(text)) from None
             finally:
                 child.close(protocol.encode(1, "close", {}), self._limits[2])

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.foreign_files import closest_file
+from bbfalsify.core.foreign_files import closest_file, not_a_file
 from bbfalsify.records.documents import read_yaml
 from bbfalsify.records.yaml_node import Node
 from bbfalsify.systems.failures import NoAnswer, SystemDied
@@ -181,7 +181,7 @@ def _call(node: Node) -> HttpCall | None:
 def _operations(node: Node, file: Path) -> dict[str, HttpCall]:
     """Return one call for each operation of an OpenAPI file; its examples fill it."""
     if not file.is_file():
-        node.problem(f"there is no file '{file}'.", closest=closest_file(file))
+        node.problem(not_a_file(file), closest=closest_file(file))
         return {}
     data = read_yaml(file).data  # JSON is YAML
     paths = data.get("paths") if isinstance(data, dict) else None

@@ -34,6 +34,7 @@ def test_every_wrong_line_is_named(tmp_path):
     ("text", "message"),
     [
         ("", "1: the first line must name time and at least one signal."),
+        ("<a>\n<b>1</b>\n<c>2, 3</c>\n", "1: the first line must name time and at least one signal."),
         ("time,T\n", " the file has no samples."),
         ("x,T\n0,1\n", "1: the first column must be 'time'; found 'x'."),
     ],

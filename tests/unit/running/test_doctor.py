@@ -1,6 +1,7 @@
 """The doctor: healthy systems are told so, and each illness is found."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -37,6 +38,11 @@ def clairvoyant(stimulus):
 
 def fails_when_short(stimulus):
     return {"y": np.diff(stimulus.times)[0] + stimulus.inputs["u"]}
+
+
+def hangs(stimulus):
+    while True:
+        time.sleep(1)
 
 
 def silent(stimulus):
@@ -80,6 +86,11 @@ def test_each_illness_is_found(function, problem):
     report = examine(box(function))
     assert not report.healthy
     assert any(problem in p for p in report.problems), report.problems
+
+
+def test_a_system_that_hangs_is_not_waited_for_eight_times():
+    report = examine(box(hangs), time_limit_s=0.2)
+    assert report.problems == ["in every use: timed out, no answer within 0.2 s"] and report.uses == 2
 
 
 def test_evidence_is_given():

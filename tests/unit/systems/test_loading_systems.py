@@ -98,9 +98,10 @@ def test_a_misspelt_folder_names_its_neighbours(tmp_path):
 def test_a_missing_file_is_named_with_its_closest_neighbour(tmp_path):
     write(tmp_path / "plant.py", ECHO)
     found = problem("plnt.py:echo", tmp_path)
-    assert found.file == str(tmp_path / "plnt.py") and found.closest == "plant.py"
+    assert f"there is no file '{tmp_path / 'plnt.py'}'" in found.message and found.closest == "plant.py"
+    assert found.file is None, "a campaign that names it says where"
     (tmp_path / "empty").mkdir()
-    assert "there is no file adapter.py" in problem("empty", tmp_path).message
+    assert f"there is no file '{tmp_path / 'empty' / 'adapter.py'}'" in problem("empty", tmp_path).message
 
 
 @pytest.mark.parametrize(

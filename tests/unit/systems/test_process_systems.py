@@ -184,7 +184,7 @@ def test_commands_that_cannot_be_used(reference, said, tmp_path):
 
 def test_a_program_that_says_no_hello():
     with pytest.raises(
-        SystemFailure, match="'echo hello' could not be started: its hello did not come: .* exit code 0"
+        SystemFailure, match="'echo hello' could not be started: its hello did not come: .* exit code 0.*line protocol"
     ):
         load_system("cmd:echo hello")
 
