@@ -4,6 +4,7 @@ model = compile_network(network)
 walks = accelerated_walks(model, seeds, distribution=10, until=20.0, max_steps=1000)
 """
 
+from bbfalsify.kernel.choice_spans import ChosenStep, spans_of, step_towards
 from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.likelihood_scores import Scores, score_walks
 from bbfalsify.kernel.model_tables import compile_network
@@ -30,6 +31,7 @@ from bbfalsify.kernel.walks import (
 
 __all__ = [
     "DELAY_DISTRIBUTIONS",
+    "ChosenStep",
     "CompiledModel",
     "Particles",
     "Scores",
@@ -45,7 +47,9 @@ __all__ = [
     "edge_probability",
     "sample_expressions",
     "score_walks",
+    "spans_of",
     "step_probability",
+    "step_towards",
     "stochastic_step",
     "stochastic_walks",
     "supports_conditional",

@@ -34,8 +34,8 @@ _NAMES = (
     (_I4[::1], "T steps chosen_edges chosen_branches Z D found waiting"),
     (_F8[::1], "F X states_time numbers more_numbers moments factors kept_X"),
     (_I8[::1], "S edge_codes branch_codes location_codes codes rows goal avoid affects coverage coverage_before work "
-     "progress kept_S fields offsets W"),
-    (_U8[::1], "R seeds"),
+     "progress kept_S fields offsets W ends winners"),
+    (_U8[::1], "R seeds given"),
     (_B1[::1], "preferred"),
     (_I1[::1], "status hits"),
     (_F8[:, ::1], "shares states_reals ends_reals times logarithms scores matrix uniforms pool"),

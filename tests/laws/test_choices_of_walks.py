@@ -15,6 +15,8 @@ from bbfalsify.kernel import (
     WalkStatus,
     accelerated_walks,
     compile_network,
+    spans_of,
+    step_towards,
     stochastic_step,
     stochastic_walks,
     taped_walk,
@@ -139,3 +141,41 @@ def test_accelerated_walks_of_any_network_are_made_again(network):
         numbers = walk_numbers(profile, walk)
         if numbers is not None:  # its probability may be zero
             same(taped_walk(profile, 5, numbers, UNTIL, STEPS)[0].prefix(walk.steps), walk.prefix(walk.steps))
+
+
+def made_step_by_step(profile, walk, numbers, spans):
+    """The choices of a walk, each step's asked for anew from the state before: only what it draws is kept."""
+    here, made = Particles.initial(profile, np.zeros(1, np.uint64)), []
+    for k, (_, rest, beyond) in enumerate(spans):
+        step = step_towards(profile, here, int(walk.edges[k]), float(walk.times[k]), numbers[rest:beyond], seed=k)
+        if step is None:
+            return None
+        here = step.after
+        made.append(step.numbers)
+    return np.concatenate([*made, np.zeros(0)])
+
+
+@pytest.mark.parametrize("text", [HEATER, VALUES, RACE], ids=["heater", "values", "race"])
+def test_each_step_owns_a_span_of_choices_and_can_be_asked_for(text):
+    profile = model(text)
+    for seed in range(20):
+        walk, numbers, _ = taped_walk(profile, seed, np.zeros(0), 40.0, 2000)
+        spans = spans_of(profile, numbers, walk.steps)
+        assert [first for first, _, _ in spans] == [0, *(beyond for _, _, beyond in spans[:-1])]
+        assert all(first <= rest <= beyond for first, rest, beyond in spans) and spans[-1][2] == len(numbers)
+        same(taped_walk(profile, 5, made_step_by_step(profile, walk, numbers, spans), 40.0, 2000)[0], walk)
+        assert len(spans_of(profile, numbers[: spans[3][2]], walk.steps)) == 4, "no step without its choices"
+
+
+@given(networks(handshakes=False))
+def test_steps_of_any_network_can_be_asked_for(network):
+    profile = compile_network(network)
+    for seed in range(3):
+        walk, numbers, _ = taped_walk(profile, seed, np.zeros(0), UNTIL, STEPS)
+        if walk.status is WalkStatus.RUNTIME_ERROR:
+            continue
+        spans = spans_of(profile, numbers, walk.steps)
+        assert len(spans) == walk.steps
+        asked = made_step_by_step(profile, walk, numbers, spans)
+        assert asked is not None
+        same(taped_walk(profile, 5, asked, UNTIL, STEPS)[0].prefix(walk.steps), walk.prefix(walk.steps))

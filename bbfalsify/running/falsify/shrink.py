@@ -137,7 +137,7 @@ def _row(
         columns={} if estimate is None else estimate.columns,
         first_violation_time=seen.first_violation_time,
         robustness=seen.robustness,
-        delay_quantiles=core.quantiles,
+        delay_quantiles=core.places,
         file=file or write(finding, same_as or first.rank),
         probability_with_uncertainty=widened,
         values=() if finding.walk is None else tuple(space.drawn_values(finding.walk, seen.first_violation_time)),

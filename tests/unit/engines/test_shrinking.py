@@ -8,11 +8,12 @@ import pytest
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.search.directed_walks import LATEST, Wish, WordFollower
 from bbfalsify.engines.falsification.search.routes import Routes
+from bbfalsify.engines.falsification.search.run_edits import LATEST, RunEditor, Step
 from bbfalsify.engines.falsification.search.search import Run, Search
 from bbfalsify.engines.falsification.shrink.delta_debugging import Cut, cuts_of_size, latest_places, next_size
 from bbfalsify.engines.falsification.shrink.shrinking import Tools, shrink
+from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.kernel import stochastic_walks
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from tests.support.judging import judge_walk
@@ -93,13 +94,18 @@ def contains(*core):
     return law
 
 
-def finding_of(usage, box, word, requirement=0, seed=1, quantiles=None):
+def editor_of(usage):
+    return RunEditor(ProfileSpace(usage), 1)
+
+
+def finding_of(usage, box, word, requirement=0, seed=1, places=None):
     """A run along the word that violates, as a search would hand it over."""
-    wishes = [Wish(action, quantile) for action, quantile in zip(word, quantiles or [0.3] * len(word), strict=True)]
-    followed = WordFollower(usage.model).follow(wishes, SeedTree(seed))
-    search, stimulus = Search(), usage.stimulus(followed.walk)
+    steps = [Step(action, place) for action, place in zip(word, places or [0.3] * len(word), strict=True)]
+    editor = editor_of(usage)
+    walk = editor.along(editor.begin(), steps, SeedTree(seed)).walk
+    search, stimulus = Search(), usage.stimulus(walk)
     search.begin(len(box.laws))
-    run = Run(1, followed.walk, stimulus, box.answer(stimulus))
+    run = Run(1, walk, stimulus, box.answer(stimulus))
     return next(f for f in search.violations(usage, run) if f.requirement == requirement)
 
 
@@ -149,28 +155,76 @@ def test_the_latest_places_of_a_word():
     assert latest_places(("b", "b", "a"), tuple("abab")) is None
 
 
-# --- following --------------------------------------------------------------------------------------------------------
+# --- edits ------------------------------------------------------------------------------------------------------------
 
 
-def test_quantiles_are_places_in_the_law_of_a_delay():
+def test_places_are_quantiles_in_the_law_of_a_delay():
     """Delays of `letters` are uniform on [1, 3] whatever the action."""
-    follower = WordFollower(usage_of(FREE).model)
-    quantiles = (0.0, 0.25, 0.5, LATEST)
-    found = follower.follow([Wish("a", q) for q in quantiles], SeedTree(1))
+    editor, places = editor_of(usage_of(FREE)), (0.0, 0.25, 0.5, LATEST)
+    found = editor.along(editor.begin(), [Step("a", place) for place in places], SeedTree(1))
     np.testing.assert_allclose(np.diff(found.walk.times, prepend=0.0), [1, 1.5, 2, 3], atol=1e-9)
-    assert found.quantiles == quantiles
+    assert found.places == places
+    again = editor.space.run(found.choices, 77)
+    np.testing.assert_array_equal(again.walk.times[:4], found.walk.times)
 
 
 @pytest.mark.parametrize("text", [FREE, OFFICE])
-def test_a_walk_is_retraced_from_its_times(text):
+def test_a_word_is_retraced_from_its_times(text):
     usage = usage_of(text, duration=60.0)
     walks = stochastic_walks(usage.model, np.arange(5, dtype=np.uint64), until=60.0, max_steps=1000)
     for walk in map(walks.walk, range(5)):
         word = list(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
-        found = WordFollower(usage.model).retrace(word, SeedTree(1))
+        found = editor_of(usage).retraced(word, SeedTree(1))
         np.testing.assert_allclose(found.walk.times, walk.times, atol=1e-3)
         assert allowed(usage, found.walk)
-    assert WordFollower(usage.model).retrace([(1.5, "press")], SeedTree(1)) is None if text is OFFICE else True
+    if text is OFFICE:
+        assert not editor_of(usage).retraced([(1.5, "press")], SeedTree(1)).spans
+
+
+DICE = """
+format_version: 1
+name: dice
+automata:
+  User:
+    declarations: "clock x; int[0, 99] shown;"
+    initial: S
+    locations: {S: {invariant: "x <= 3"}}
+    edges:
+      - {from: S, to: S, action: roll, guard: "x >= 1", update: "x = 0, shown = fint(random(99))"}
+      - {from: S, to: S, action: wait, guard: "x >= 1", update: "x = 0"}
+signals: {heat: {range: [0, 10], every: 10}}
+inputs: {u: {value: "shown"}}
+"""
+
+
+def test_an_edit_keeps_choices_before_it_and_what_later_steps_draw():
+    """The second of four rolls is left out: the first is as it was, the others come later and show the same."""
+    editor = editor_of(usage_of(DICE, duration=20.0))
+    run = editor.along(editor.begin(np.array([0.5, 0.25])), [Step("roll", 0.3)] * 4, SeedTree(3))
+    steps = editor.steps_of(run)
+    kept = [replace(step, moment=None) for step in steps[2:]]
+    edited = editor.along(run.prefix(1), kept, SeedTree(4))
+    np.testing.assert_array_equal(edited.choices[: run.spans[0].beyond], run.choices[: run.spans[0].beyond])
+    np.testing.assert_array_equal(edited.walk.times[:1], run.walk.times[:1])
+    np.testing.assert_array_equal(np.delete(run.walk.integers, 2, axis=0), edited.walk.integers)
+    np.testing.assert_allclose(np.diff(edited.walk.times), np.diff(run.walk.times)[[1, 2]])
+    assert edited.walk.values.tolist() == [0.5, 0.25]
+    other = editor.with_values(edited, np.array([0.75, 0.25]))
+    np.testing.assert_array_equal(other.walk.times, edited.walk.times)
+    assert other.walk.values.tolist() == [0.75, 0.25] and other.choices[0] == 0.75
+    assert editor.along(run.prefix(1), [Step("roll"), Step("wait", moment=2.0)], SeedTree(1)).walk.times[2] > 2.0
+
+
+def test_the_steps_of_a_run_are_told_from_its_choices():
+    """Also where its walk does not tell them: these choices are the run's own."""
+    editor = editor_of(usage_of(DICE, duration=20.0))
+    played = editor.space.run((), 9)
+    run = editor.spanned(played, 4)
+    word = list(zip(played.walk.times.tolist(), played.walk.actions(editor.model), strict=True))
+    known = editor.retraced(word[:4], SeedTree(1), played.walk, played.choices)
+    assert known.spans == run.spans and known.choices.tolist() == run.choices.tolist()
+    again = editor.space.run(run.choices, 1)
+    np.testing.assert_array_equal(again.walk.times[:4], played.walk.times[:4])
 
 
 # --- fewer actions ----------------------------------------------------------------------------------------------------
@@ -241,8 +295,8 @@ def test_the_core_of_another_failure_is_not_taken_by_chance():
         return events[-1][1] == "b" and events[-1][0] - last <= 2
 
     usage, box = usage_of(FREE, duration=100.0), Box(lambda events: soon(events) or contains("c", "c")(events))
-    core = shrunk(usage, Box(soon), tuple("ab"), quantiles=[0.1, 0.1]).core
-    found = shrunk(usage, box, tuple("ahgfebhcdc"), cores=[core], quantiles=[0.9] * 10)
+    core = shrunk(usage, Box(soon), tuple("ab"), places=[0.1, 0.1]).core
+    found = shrunk(usage, box, tuple("ahgfebhcdc"), cores=[core], places=[0.9] * 10)
     assert found.core.actions == ("c", "c")
 
 
@@ -258,8 +312,8 @@ def slow(limit):
 def test_delays_move_to_their_medians_as_far_as_the_violation_stays(limit, low, high):
     """Uniform on [1, 3]: a limit of 1.2 allows the median, one of 2.5 is at the quantile 0.75."""
     usage, box = usage_of(FREE, duration=20.0), Box(slow(limit))
-    found = shrunk(usage, box, ("a", "b"), quantiles=[0.0, LATEST])
-    first, second = found.core.quantiles
+    found = shrunk(usage, box, ("a", "b"), places=[0.0, LATEST])
+    first, second = found.core.places
     assert found.core.actions == ("a", "b") and first == pytest.approx(0.5, abs=1e-3)
     assert low - 1e-3 <= second <= high
     assert box.laws[0](found.core.finding.word)
@@ -281,7 +335,7 @@ def test_the_same_seed_gives_the_same_core():
     def once(seed):
         usage, box = usage_of(OFFICE, duration=100.0), Box(contains("press"))
         found = shrunk(usage, box, ("wait", "enter", "call", "ride", "go", "call", "ride", "press"), seed=seed)
-        return found.core.finding.word, found.core.quantiles, [query.name for query in box.asked]
+        return found.core.finding.word, found.core.places, [query.name for query in box.asked]
 
     assert once(1) == once(1)
 
@@ -292,7 +346,7 @@ def test_a_profile_whose_law_is_not_computed_is_shrunk_by_drawing():
     found = shrunk(usage, box, tuple("hgahfgbd"))
     assert found.core.actions == ("a", "b")
     assert allowed(usage, found.core.finding.walk)
-    assert all(0 < q < 1 for q in found.core.quantiles)
+    assert all(0 < q < 1 for q in found.core.places)
 
 
 def test_a_finding_from_elsewhere_that_this_profile_does_not_allow_stays_as_it_is():

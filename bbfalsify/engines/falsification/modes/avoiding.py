@@ -1,15 +1,14 @@
 """Ways to avoid a failure mode: the nearest use that passes, found by changing one delay, value or action.
 
-From a typical violating use, one thing is changed at a time; the profile allows every run that is tried
-(`directed_walks.py`), and each is simulated to the horizon:
+Of the choices of a typical violating use, one thing is changed at a time; the profile allows every run that is tried
+(`run_edits.py`), and each is simulated to the horizon:
 
     delays     as early, and as late, as possible
     actions    left out, or another in their place at the same moment
-    values     at either end of the range (parameters and signals; numbers that updates draw are drawn again, near those
-               of the violating use)
+    values     at either end of the range (parameters and signals; numbers that updates draw keep their choices)
 
-The use without any change is made and simulated in the same way: where it passes, numbers that were drawn again
-decide, and nothing is said.  Delays and values whose change avoids the violation are then moved back towards the
+The use without any change is simulated in the same way: where it passes, what comes after it or chance decides, and
+nothing is said.  Delays and values whose change avoids the violation are then moved back towards the
 violating use by bisection, as far as the use still passes.  The nearest is the one that is moved least, measured in the
 profile's own law.
 """
@@ -27,9 +26,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.use import Use
-from bbfalsify.engines.falsification.search.directed_walks import CLOSE, LATEST, Followed, Wish, WordFollower
-from bbfalsify.engines.falsification.search.walk_extension import continued
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.search.run_edits import CLOSE, LATEST, RunEditor, Step, SteppedRun
+from bbfalsify.engines.falsification.space import ProfileSpace
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 
 FEWEST = 6
@@ -40,8 +39,6 @@ CLOSER = 4
 """Changes that are made smaller."""
 MOST_OTHERS = 3
 """Actions that are tried in the place of one."""
-STRIDE = 16
-"""Steps by which a run is continued to its end."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 Word = tuple[str, ...]
@@ -67,7 +64,7 @@ class Avoiding:
     def __init__(self, ask: Ask, usage: Usage, requirement: int, units: Mapping[str, str], seeds: SeedTree) -> None:
         self._ask, self._usage, self._requirement = ask, usage, requirement
         self._units, self._seeds = units, seeds
-        self._follower = WordFollower(usage.model)
+        self._editor = RunEditor(ProfileSpace(usage), seeds.child("rest").word())
         self._made = 0
 
     def of(self, patterns: Sequence[Pattern], bad: Sequence[Use], budget: int) -> dict[Pattern, str]:
@@ -111,22 +108,22 @@ class Avoiding:
 
     # ------------------------------------------------------------------ runs
 
-    def _start(self, use: Use) -> Followed | None:
-        """A violating use up to the action after its violation, with the quantiles of its delays."""
+    def _start(self, use: Use) -> SteppedRun | None:
+        """The choices of a violating use, with the steps up to the action after its violation."""
         walk = use.walk
         assert walk is not None
         if not self._usage.profile.has_actions:
-            return Followed(walk, ())
+            return self._editor.begin(walk.values)
         steps = len(_key(use))
         word = list(zip(use.times[:steps].tolist(), use.actions[:steps], strict=True))
-        retraced = self._follower.retrace(word, self._seeds.child("retrace"), walk)
-        return None if retraced is None or not steps else Followed(walk.prefix(steps), retraced.quantiles)
+        run = self._editor.retraced(word, self._seeds.child("retrace"), walk)
+        return run if steps and len(run.spans) == steps else None
 
-    def _changes(self, start: Followed, until_violation: int) -> Iterator[Change]:
+    def _changes(self, start: SteppedRun, until_violation: int) -> Iterator[Change]:
         """Everything that can be tried, what is next to the violation first."""
         actions = start.walk.actions(self._usage.model)
-        for place in reversed(range(len(start.quantiles))):
-            yield from (Change("delay", place, q) for q in (LATEST, 0.0) if abs(q - start.quantiles[place]) > 1e-3)
+        for place in reversed(range(len(start.spans))):
+            yield from (Change("delay", place, q) for q in (LATEST, 0.0) if abs(q - start.places[place]) > 1e-3)
             if place >= until_violation:
                 continue  # only an action up to the violation can have led to it
             yield Change("action", place)
@@ -137,51 +134,32 @@ class Avoiding:
             if label.kind in ("parameter", "value"):
                 yield from (Change("value", place, q) for q in (LOWEST, HIGHEST))
 
-    def _changed(self, start: Followed, change: Change) -> Walk | None:
+    def _changed(self, start: SteppedRun, change: Change) -> Walk | None:
         """The run with one change, to its end; None if the profile does not allow it."""
         self._made += 1
-        seeds, values, walk = self._seeds.child("run", self._made), start.walk.values, start.walk
+        if change.kind == "none":
+            return start.played.walk
         if change.kind == "value":
-            assert values is not None
-            values = values.copy()
+            values = np.array(start.walk.values)
             values[change.place] = change.quantile
-        if self._usage.profile.has_actions:
-            followed = self._follower.follow(self._wishes(start, change), seeds)
-            if followed is None:
-                return None
-            if (
-                change.kind == "delay"
-                and abs(_delay(followed.walk, change.place) - _delay(walk, change.place)) <= CLOSE
-            ):
-                return None  # the profile leaves this delay no choice
-            walk = self._to_the_end(followed.walk)
-        return replace(walk, values=values)
-
-    def _wishes(self, start: Followed, change: Change) -> list[Wish]:
-        actions = start.walk.actions(self._usage.model)
-        wishes: list[Wish | None] = [
-            Wish(action, quantile, like=(start.walk, k + 1))
-            for k, (action, quantile) in enumerate(zip(actions, start.quantiles, strict=True))
-        ]
+            return self._editor.with_values(start, values).played.walk
+        steps = self._editor.steps_of(start)[change.place :]
         if change.kind == "delay":
-            wishes[change.place] = Wish(actions[change.place], change.quantile, like=(start.walk, change.place + 1))
-        elif change.kind == "action":
-            # At the same moment, or its time is another change.
-            moment = float(start.walk.times[change.place])
-            wishes[change.place] = None if change.action is None else Wish(change.action, moment=moment)
-        return [wish for wish in wishes if wish is not None]
+            steps[0] = replace(steps[0], place=change.quantile)
+        elif change.action is None:
+            del steps[0]
+        # Later delays are as long as before; another action comes at the same moment, or its time is another change.
+        steps = [replace(step, moment=None) for step in steps]
+        if change.action is not None:
+            steps[0] = Step(change.action, moment=float(start.walk.times[change.place]))
+        run = self._editor.along(start.prefix(change.place), steps, self._seeds.child("run", self._made))
+        if run is None:
+            return None
+        if change.kind == "delay" and abs(_delay(run.walk, change.place) - _delay(start.walk, change.place)) <= CLOSE:
+            return None  # the profile leaves this delay no choice
+        return run.played.walk
 
-    def _to_the_end(self, walk: Walk) -> Walk:
-        """Continue a run to the end of the use; the continuation is the same for all runs of one length."""
-        seeds = self._seeds.child("rest")
-        while walk.times[-1] < self._usage.duration and walk.steps < MAX_STEPS:
-            [longer] = continued(self._usage.model, [walk], STRIDE, seeds.child(walk.steps))
-            if longer.steps == walk.steps:
-                break
-            walk = longer
-        return walk
-
-    def _try(self, start: Followed, changes: Sequence[Change]) -> list[bool]:
+    def _try(self, start: SteppedRun, changes: Sequence[Change]) -> list[bool]:
         """Execute the changed uses; tell which of them pass."""
         walks = [self._changed(start, change) for change in changes]
         allowed = [(k, walk) for k, walk in enumerate(walks) if walk is not None]
@@ -193,17 +171,17 @@ class Avoiding:
 
     # ------------------------------------------------------------------ words
 
-    def _old(self, start: Followed, change: Change) -> float:
+    def _old(self, start: SteppedRun, change: Change) -> float:
         if change.kind == "value":
             assert start.walk.values is not None
             return float(start.walk.values[change.place])
-        return start.quantiles[change.place]
+        return start.places[change.place]
 
-    def _size(self, start: Followed, change: Change) -> float:
+    def _size(self, start: SteppedRun, change: Change) -> float:
         """Distance in the law of the thing that is changed; an action counts as a whole."""
         return 1.0 if change.kind == "action" else abs(change.quantile - self._old(start, change))
 
-    def _text(self, start: Followed, change: Change) -> str | None:
+    def _text(self, start: SteppedRun, change: Change) -> str | None:
         actions = start.walk.actions(self._usage.model)
         if change.kind == "action":
             does = "leaves out" if change.action is None else f"does {change.action} instead of"

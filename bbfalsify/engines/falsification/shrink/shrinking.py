@@ -10,10 +10,11 @@ run of the profile that still violates the same requirement, and then for its mo
     2. probable delays  each delay is moved towards the median of its law, as far as the violation stays.
     3. simple values    signals with fewer changes, values at ends of their ranges or round ones (`simple_values.py`).
 
-The profile allows every run that is tried (`directed_walks.py`), so the result is a counterexample like any other: it
-has a key, a probability, a file.  Among equally short words the more probable one is preferred.  Several findings often
-have the same core, so those of shorter findings are tried first: accepted only if this finding's own actions, with all
-others left out, still violate, for a word may contain the actions of another failure by chance.
+Runs are choices before and after: every attempt edits those of the best run so far (`run_edits.py`), so the profile
+allows it, and the result is a counterexample like any other: it has a key, a probability, a file.  Among equally short
+words the more probable one is preferred.  Several findings often have the same core, so those of shorter findings are
+tried first: accepted only if this finding's own actions, with all others left out, still violate, for a word may
+contain the actions of another failure by chance.
 
 The seed and the answers determine the result; `budget` bounds the simulations of each finding.
 """
@@ -30,15 +31,16 @@ from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.instants import violating_step, whole_moments
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.search.cylinders import Cylinders
-from bbfalsify.engines.falsification.search.directed_walks import LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.search.neighbours import Key
 from bbfalsify.engines.falsification.search.routes import Routes
-from bbfalsify.engines.falsification.search.walk_extension import to_the_end
+from bbfalsify.engines.falsification.search.run_edits import LATEST, RunEditor, Step, SteppedRun, placed
 from bbfalsify.engines.falsification.shrink.delta_debugging import Cut, cuts_of_size, latest_places, next_size
 from bbfalsify.engines.falsification.shrink.simple_values import simplify
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.space import ProfileSpace
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk
 
 HINTS = 4
 """Number of cores of other findings that are tried first."""
@@ -59,7 +61,7 @@ class Core:
 
     finding: Finding
     """The run: the finding itself if there is no better one."""
-    quantiles: tuple[float, ...]
+    places: tuple[float, ...]
     """Place of each delay of the key in its law; ½ is the median."""
     settled: bool
     """Every part was tried and is needed; otherwise the budget ended first."""
@@ -81,7 +83,7 @@ class Tools:
 
     def __init__(self, usage: Usage, seeds: SeedTree) -> None:
         self.usage = usage
-        self.follower = WordFollower(usage.model)
+        self.editor = RunEditor(ProfileSpace(usage), seeds.child("completion").word())
         self.routes = Routes(usage.model.network)
         self.cylinders = Cylinders(usage.model, seeds.child("cylinder"))
 
@@ -94,9 +96,9 @@ def shrink(ask: Ask, tools: Tools, finding: Finding, *, budget: int, seeds: Seed
 
 @dataclass(frozen=True, eq=False)
 class _Failing:
-    """A run that violates, cut after its key."""
+    """A run that violates, with the steps of its key."""
 
-    run: Followed
+    run: SteppedRun
     finding: Finding
 
     @property
@@ -104,18 +106,7 @@ class _Failing:
         return self.finding.actions
 
 
-def _wishes(best: _Failing, cut: Cut) -> list[Wish]:
-    """Make wishes with the old quantile, moment and state of kept actions, and none for new ones."""
-    run = best.run
-    return [
-        Wish(best.key[i], run.quantiles[i], float(run.walk.times[i]), (run.walk, i + 1))
-        if isinstance(i, int)
-        else Wish(i)
-        for i in cut.parts
-    ]
-
-
-Manner = Callable[[_Failing, Iterable[Cut]], Iterator[Followed]]
+Manner = Callable[[_Failing, Iterable[Cut]], Iterator[SteppedRun]]
 """A way to run along shorter words."""
 
 
@@ -132,8 +123,6 @@ class _Attempt:
     """By the manner in which their runs were made."""
     _made: int = 0
     _limit: int = 0
-    _values: np.ndarray | None = None
-    """Parameters and signals of the runs."""
 
     def run(self) -> Core:
         start = self._start()
@@ -158,18 +147,17 @@ class _Attempt:
                 break
         if best.finding is not self.original:
             best = self._whole(best)
-        return Core(best.finding, best.run.quantiles, settled)
+        return Core(best.finding, best.run.places, settled)
 
-    def _start(self) -> Followed | None:
-        """Retrace the finding as a run with quantiles; None if the profile does not allow it (any more)."""
+    def _start(self) -> SteppedRun | None:
+        """The choices of the finding; None if its profile does not allow it (any more)."""
         found, steps = self.original, len(self.original.actions)
-        self._values = None if found.walk is None else found.walk.values
+        if not self.tools.usage.profile.has_actions:
+            return None if found.walk is None else self.tools.editor.begin(found.walk.values)
         if found.walk is None and self.tools.usage.values.width:
             return None  # its parameters and signals are not known as quantiles
-        retraced = self.tools.follower.retrace(found.word[:steps], self.seeds.child("retrace"), found.walk)
-        if found.walk is None:
-            return retraced
-        return Followed(found.walk.prefix(steps), (0.5,) * steps if retraced is None else retraced.quantiles)
+        run = self.tools.editor.retraced(found.word[:steps], self.seeds.child("retrace"), found.walk, found.choices)
+        return run if len(run.spans) == steps else None
 
     @property
     def _left(self) -> int:
@@ -217,33 +205,33 @@ class _Attempt:
                 return min(found, key=lambda f: (len(f.key), -weight(f.key), f.key))
         return None
 
-    def _as_before(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
-        """Run along each shorter word, with the old delays and with the old moments after the cut."""
-        run = best.run
+    def _as_before(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[SteppedRun]:
+        """Keep the choices up to the cut, and add the rest with the old places, and with the old moments, of delays."""
         for cut in cuts:
-            start = cut.untouched
-            before = Followed(run.walk.prefix(start), run.quantiles[:start])
-            rest = _wishes(best, cut)[start:]
+            before, rest = best.run.prefix(cut.untouched), self._kept(best, cut)[cut.untouched :]
             if rest:
-                yield from self._follow([replace(wish, moment=None) for wish in rest], before)
-                yield from self._follow(rest, before)
-            elif start and best.finding.simulation is not SimulationStatus.OK:
+                yield from self._along(before, [replace(step, moment=None) for step in rest])
+                yield from self._along(before, rest)
+            elif before.spans and best.finding.simulation is not SimulationStatus.OK:
                 yield before  # an earlier end does not violate earlier; but a failure may not need the end
 
-    def _otherwise(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
-        """Run along each shorter word: early, late, and with drawn delays."""
+    def _otherwise(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[SteppedRun]:
+        """Make the run along each shorter word anew: early, late, and with drawn delays."""
         for cut in cuts:
-            wishes = [replace(wish, moment=None) for wish in _wishes(best, cut)]
-            drawn = self.seeds.child("drawn", *cut.word).rng().random((DRAWN, len(wishes)))
-            for quantiles in (np.zeros(len(wishes)), np.full(len(wishes), LATEST), *drawn):
-                yield from self._follow(
-                    [replace(wish, quantile=float(q)) for wish, q in zip(wishes, quantiles, strict=True)]
-                )
+            steps = self._kept(best, cut)
+            drawn = self.seeds.child("drawn", *cut.word).rng().random((DRAWN, len(steps)))
+            for places in (np.zeros(len(steps)), np.full(len(steps), LATEST), *drawn):
+                yield from self._along(best.run.prefix(0), placed(steps, places))
 
-    def _follow(self, wishes: Sequence[Wish], before: Followed | None = None) -> Iterator[Followed]:
+    def _kept(self, best: _Failing, cut: Cut) -> list[Step]:
+        """The steps of a cut: those of the run that are kept, and new ones."""
+        steps = self.tools.editor.steps_of(best.run)
+        return [steps[part] if isinstance(part, int) else Step(part) for part in cut.parts]
+
+    def _along(self, before: SteppedRun, steps: Sequence[Step]) -> Iterator[SteppedRun]:
         self._made += 1
-        found = self.tools.follower.follow(wishes, self.seeds.child("run", self._made), after=before)
-        if found is not None and found.walk.steps:
+        found = self.tools.editor.along(before, steps, self.seeds.child("run", self._made))
+        if found is not None and found.spans:
             yield found
 
     # ------------------------------------------------------------------ more probable delays
@@ -251,7 +239,7 @@ class _Attempt:
     def _with_probable_delays(self, best: _Failing) -> _Failing:
         """Move the delays towards their medians: all together, then one by one, the most extreme first."""
         best = self._towards_medians(best, range(len(best.key)), ALL_SHARES)
-        order = np.argsort([-abs(q - 0.5) for q in best.run.quantiles], kind="stable").tolist()
+        order = np.argsort([-abs(place - 0.5) for place in best.run.places], kind="stable").tolist()
         length = len(best.key)
         for number in order:
             if len(best.key) < length:
@@ -260,15 +248,14 @@ class _Attempt:
         return best
 
     def _towards_medians(self, best: _Failing, numbers: Iterable[int], shares: Sequence[float]) -> _Failing:
-        quantiles, walk = np.array(best.run.quantiles), best.run.walk
-        chosen = [i for i in numbers if abs(quantiles[i] - 0.5) > 1e-3]
-        runs: list[Followed] = []
+        places, steps = np.array(best.run.places), self.tools.editor.steps_of(best.run)
+        chosen = [i for i in numbers if abs(places[i] - 0.5) > 1e-3]
+        runs: list[SteppedRun] = []
         for share in shares if chosen else ():
-            moved = quantiles.copy()
+            moved = places.copy()
             moved[chosen] += share * (0.5 - moved[chosen])
-            runs += self._follow(
-                [Wish(a, float(q), like=(walk, i + 1)) for i, (a, q) in enumerate(zip(best.key, moved, strict=True))]
-            )
+            first = min(chosen)
+            runs += self._along(best.run.prefix(first), placed(steps[first:], moved[first:]))
         found = self._execute(runs[: self._left])
         # The first has moved most; one that is violated earlier is even better.
         return min([*(f for f in found if len(f.key) <= len(best.key)), best], key=lambda f: len(f.key))
@@ -285,16 +272,14 @@ class _Attempt:
             nonlocal best
             rows = rows[: self._left]
             whole = not self.tools.usage.profile.has_actions
-            runs = [replace(best.run, walk=replace(best.run.walk, values=row)) for row in rows]
+            runs = [self.tools.editor.with_values(best.run, row) for row in rows]
             found = {self._values_of(f): f for f in self._execute(runs, whole=whole) if len(f.key) <= len(best.key)}
             first = next((found[key] for row in rows if (key := row.tobytes()) in found), None)
             best = best if first is None else first
             return [row.tobytes() in found for row in rows]
 
         violated = best.finding.judgement.first_violation_time
-        settled = simplify(space, values, violated, violating)
-        self._values = best.run.walk.values
-        return best, settled
+        return best, simplify(space, values, violated, violating)
 
     @staticmethod
     def _values_of(failing: _Failing) -> bytes:
@@ -303,41 +288,29 @@ class _Attempt:
 
     # ------------------------------------------------------------------ the system
 
-    def _execute(self, runs: Sequence[Followed], *, whole: bool = False) -> list[_Failing]:
+    def _execute(self, runs: Sequence[SteppedRun], *, whole: bool = False) -> list[_Failing]:
         """Execute runs (up to their last action, or whole) and keep those that violate, in the order given."""
         usage, original = self.tools.usage, self.original
-        runs = [self._with_old_values(run) for run in (runs if whole else self._with_whole_moments(runs))]
         stops = [None if whole else float(run.walk.times[-1]) for run in runs]
+        walks = [run.until(np.inf if stop is None else stop) for run, stop in zip(runs, stops, strict=True)]
         queries = [
             Query(
                 f"shrink/{original.requirement}/{original.name}/{self.spent + n}",
-                usage.draft(run.walk, stop=stop),
+                usage.draft(walk, stop=stop),
                 seed_name=original.query,
             )
-            for n, (run, stop) in enumerate(zip(runs, stops, strict=True), start=1)
+            for n, (walk, stop) in enumerate(zip(walks, stops, strict=True), start=1)
         ]
         self.spent += len(queries)
         answers = self.ask(queries) if queries else []
-        found = [self._failing(*one) for one in zip(runs, queries, answers, strict=True)]
+        found = [self._failing(*one) for one in zip(runs, walks, queries, answers, strict=True)]
         return [failing for failing in found if failing is not None]
 
-    def _with_old_values(self, run: Followed) -> Followed:
-        """Give a run the parameters and signals of the finding, unless it has its own."""
-        if self._values is None or run.walk.values is not None:
-            return run
-        return replace(run, walk=replace(run.walk, values=self._values))
-
-    def _with_whole_moments(self, runs: Sequence[Followed]) -> list[Followed]:
-        walks = [run.walk for run in runs]
-        longer = whole_moments(self.tools.usage.model, walks, self.seeds.child("moment", self.spent))
-        added = [(0.5,) * (walk.steps - run.walk.steps) for run, walk in zip(runs, longer, strict=True)]
-        return [Followed(w, (*r.quantiles, *q)) for r, w, q in zip(runs, longer, added, strict=True)]
-
-    def _failing(self, run: Followed, query: Query, answer: Answer) -> _Failing | None:
+    def _failing(self, run: SteppedRun, walk: Walk, query: Query, answer: Answer) -> _Failing | None:
         original = self.original
         if answer.status is not original.simulation or len(answer.judgements) <= original.requirement:
             return None
-        judgement, walk = answer.judgements[original.requirement], run.walk
+        judgement = answer.judgements[original.requirement]
         if judgement.verdict is not Verdict.VIOLATED:
             return None
         steps = min(walk.steps, violating_step(walk.times, judgement.first_violation_time))
@@ -351,17 +324,18 @@ class _Attempt:
             answer.status,
             None,
             walk=walk,
-            choices=None if self.tools.usage.profile.has_actions else self.tools.usage.values.sequence(walk.values),
+            choices=run.played.choices,
             shrunk_from=original,
         )
-        return _Failing(Followed(walk.prefix(steps), run.quantiles[:steps]), finding)
+        if not self.tools.usage.profile.has_actions:
+            return _Failing(run, finding)
+        # Of the last action's moment there may be further actions.
+        key = run.prefix(steps) if steps <= len(run.spans) else self.tools.editor.spanned(run.played, steps)
+        return _Failing(key, finding)
 
     def _whole(self, best: _Failing) -> _Failing:
-        """Extend the run to the end of the use by the profile's law, so that a replay can show that all is well."""
-        usage, walk = self.tools.usage, best.run.walk
-        longer = to_the_end(usage.model, walk, usage.duration, MAX_STEPS, self.seeds)
-        if longer.times[-1] < usage.duration:
+        """Execute the run to the end of the use, so that a replay can show that all is well."""
+        if best.run.played.walk.times[-1] < self.tools.usage.duration:
             return best
-        quantiles = (*best.run.quantiles, *itertools.repeat(0.5, longer.steps - walk.steps))
-        found = self._execute([Followed(longer, quantiles)], whole=True)
+        found = self._execute([best.run], whole=True)
         return found[0] if found and found[0].key == best.key else best
