@@ -58,7 +58,8 @@ class Walk:
         )
 
     def actions(self, model: CompiledModel) -> tuple[str, ...]:
-        return tuple(model.actions[model.edge_action[e]] for e in self.edges)
+        labels = model.actions
+        return tuple([labels[number] for number in model.edge_action[self.edges].tolist()])
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from bbfalsify.engines.falsification.modes.ranks import rank_changes
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks, learning_uses
 from bbfalsify.engines.falsification.modes.strata import allocated, draw, learned_weights, owner_of, rare, simulate
 from bbfalsify.engines.falsification.modes.use import use_of
+from bbfalsify.engines.falsification.modes.work import Work
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
@@ -271,6 +272,29 @@ def test_strata_alone_estimate_all_violations_without_bias():
     assert total.value == pytest.approx(truth, abs=5 * error)
     assert error < 0.5 * math.sqrt(truth / 4_000)
     assert strata.simulated == total.samples <= 4_000
+
+
+def test_work_that_is_cut_is_told():
+    """The limit counts moments, so the same walks are looked at again; half as many are done when the limit is."""
+    few = [draw(USAGE, [FOUR], [100, 100], 5_000, SeedTree(8), (), Work(most=300_000)).drawn for _ in range(2)]
+    work = Work(most=300_000)
+    strata = draw(USAGE, [FOUR], [100, 100], 5_000, SeedTree(8), (), work)
+    assert few == [strata.drawn] * 2 and 0 < strata.drawn < 5_000
+    assert work.cuts == [f"{strata.drawn:,} of 5,000 walks of the profile told how often patterns occur"]
+    enough = Work()
+    draw(USAGE, [FOUR], [10, 100], 500, SeedTree(8), (), enough)
+    assert enough.cuts == [] and enough.spent > 500 * 200
+
+
+def test_a_rare_pattern_gets_uses_that_tell_how_often_it_fails():
+    """Simulations of a pattern do not depend on those of its core's uses that belong to an earlier one."""
+    quiet = Pattern(("on",) * 3, (Condition(Free("off", 0), low=13.86),))
+    strata = draw(USAGE, [FOUR, quiet], [40, 40, 100], 1_000, SeedTree(3), {0, 1})
+    for part in strata.parts[:2]:
+        assert part.simulated == sum(min(4, own) for own in part.owned) >= 15
+    simulate(ask, USAGE, 0, frozenset(), strata)
+    modes = {mode.pattern: mode for mode in estimate_modes(USAGE, [FOUR, quiet], [], strata, 0.95).modes}
+    assert modes[quiet].precision.low > 0.6 and modes[FOUR].precision.low > 0.6
 
 
 def test_simulations_go_where_verdicts_vary():

@@ -5,7 +5,7 @@ The engine learns and estimates (`engines/falsification/modes`); here it gets it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bbfalsify.core.estimate import LEVELS, Estimate, TimeDistribution
@@ -16,30 +16,20 @@ from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.coverage import Visits, path_of
 from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.modes.avoiding import Avoiding
-from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
-from bbfalsify.engines.falsification.modes.learning import learn
+from bbfalsify.engines.falsification.modes.naming import Costs, Named, name_modes_of
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.ranks import rank_changes
-from bbfalsify.engines.falsification.modes.sampling import (
-    PlainUses,
-    avoiding_simulations,
-    learning_passes,
-    learning_uses,
-    most_walks,
-    plain_simulations,
-    varying_simulations,
-)
-from bbfalsify.engines.falsification.modes.strata import allocated, draw, learned_weights, rare, simulate
+from bbfalsify.engines.falsification.modes.sampling import PlainUses, plain_simulations
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
+from bbfalsify.logic import Requirement
 from bbfalsify.results.falsify_insights import Swap
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes, Unseen, ViolationTimes
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
-from bbfalsify.running.falsify.typical_uses import met_uses, show_modes
+from bbfalsify.running.falsify.typical_uses import show_modes
 from bbfalsify.stats.estimates import half_each
 
 
@@ -47,15 +37,21 @@ from bbfalsify.stats.estimates import half_each
 class Naming:
     """Failure modes by requirement; a requirement without any was not falsified, or the run was stopped before."""
 
-    modes: dict[int, Modes] = field(default_factory=dict)
-    avoided: dict[int, dict[Pattern, str]] = field(default_factory=dict)
-    """The nearest passing use of each pattern, in words."""
+    named: dict[int, Named] = field(default_factory=dict)
     swaps: dict[int, dict[Pattern, Swap]] = field(default_factory=dict)
     """The change of the profile that changes each pattern's rank."""
     shown: dict[int, dict[Pattern, Finding]] = field(default_factory=dict)
     """A confirmed violation of each pattern that no row shows."""
     visits: Visits = field(default_factory=Visits)
     """Parts of the profile that the plain simulations used."""
+
+    def notes(self, requirements: Sequence[Requirement]) -> list[str]:
+        """Work that was cut."""
+        return [
+            f"{requirements[number].id}: naming failure modes is limited: {cut}"
+            for number, named in self.named.items()
+            for cut in named.work.cuts
+        ]
 
     def result(
         self,
@@ -68,9 +64,9 @@ class Naming:
     ) -> RequirementModes | None:
         """The modes of a requirement as results hold them; `listed` writes what shows one without rows."""
         usage, units = task.usage, task.units
-        named = self.modes.get(requirement)
-        if named is None:
+        if requirement not in self.shown:
             return None
+        named, avoided = self.named[requirement].modes, self.named[requirement].avoided
         names = names_of([mode.pattern for mode in named.modes])
         rows = []
         for rank, (mode, called) in enumerate(zip(named.modes, names, strict=True), start=1):
@@ -91,7 +87,7 @@ class Naming:
                     counterexamples=own,
                     typical_file=files.get(own[0]) if own else None if typical is None else typical.file,
                     typical=typical,
-                    avoided_by=self.avoided[requirement].get(mode.pattern),
+                    avoided_by=avoided.get(mode.pattern),
                     path=() if walked is None else _path(usage, walked),
                     rank_changes=self.swaps[requirement].get(mode.pattern),
                 )
@@ -113,35 +109,27 @@ def name_modes(
     ranked = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
     lists = {number: [row for row in rows if not row.exact_moments] for number, rows in ranked.items()}
     lists = {number: rows for number, rows in lists.items() if any(row.met for row in rows)}
-    plan = pass_plan(scribe.options)
-    rows = sum(map(len, lists.values()))
+    plan, options = pass_plan(scribe.options), scribe.options
     if not lists:
         return
-    plain, given = plain_simulations(usage, rows, plan), scribe.options.mode_simulations
-    fresh = {number: plain_simulations(usage, len(listed), plan, given) for number, listed in lists.items()}
-    learning = rows * (learning_passes(usage, plan.passes) * plan.traces + varying_simulations(usage, plan))
-    avoiding = {number: avoiding_simulations(len(listed), plan) for number, listed in lists.items()}
-    simulations = learning + plain + sum(fresh.values()) + sum(avoiding.values())
+    plain = plain_simulations(usage, sum(map(len, lists.values())), plan)
+    costs = {number: Costs.of(usage, len(rows), plan, options.mode_simulations) for number, rows in lists.items()}
+    simulations = plain + sum(cost.total for cost in costs.values())
     scribe.driver.recorder.record(StageStarted("naming failure modes", simulations))
     known = _simulate_plainly(ask, usage, scribe, naming, lists, plain, "learn", seeds)
-    for number, listed in lists.items():
+    for number, rows in lists.items():
         further = scribe.progress.search.further[number] if scribe.progress.search.further else ()
-        bad, good = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number), further)
-        patterns = learn(bad, good)
-        search = Avoiding(ask, usage, number, units, seeds.child(number, "avoiding"))
-        naming.avoided[number] = search.of(patterns, bad, avoiding[number])
-        weights = learned_weights(patterns, bad, good)
-        wanted = allocated(weights, fresh[number])
-        most = most_walks(fresh[number], sum(row.estimated.passes.total_traces for row in listed))
-        split = rare(usage, patterns, weights.sum(axis=1).tolist(), most) if fresh[number] else ()
-        strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split)
-        simulate(ask, usage, number, frozenset(row.actions for row in listed), strata)
-        confidence = scribe.options.confidence
-        beside = plain_estimate(number, half_each(confidence))
-        found = estimate_modes(usage, patterns, listed, strata, confidence, beside)
-        naming.swaps[number] = rank_changes(usage, found.modes, confidence) if scribe.options.sensitivity else {}
-        naming.shown[number] = show_modes(scribe, usage, number, patterns, found, [*met_uses(strata), *bad])
-        naming.modes[number] = found
+
+        def beside(number: int = number) -> Estimate | None:
+            return plain_estimate(number, half_each(options.confidence))
+
+        named = name_modes_of(
+            ask, usage, rows, known[number], plan, costs[number], seeds, further=further, units=units, beside=beside
+        )
+        found = named.modes
+        naming.named[number] = named
+        naming.swaps[number] = rank_changes(usage, found.modes, options.confidence) if options.sensitivity else {}
+        naming.shown[number] = show_modes(scribe, usage, number, named.patterns, found, named.violating)
 
 
 def _times(found: TimeDistribution | None) -> ViolationTimes | None:

@@ -217,5 +217,6 @@ class Stages:
             *self.driver.poll.notes(),
             *conclusions.notes_on(task, self.scribe.progress, self.driver.failures),
             *self.shrinking.notes,
+            *self.naming.notes(task.requirements),
             *dict.fromkeys(ended.message for ended in (self._recalled, self._ended) if ended.message),
         ]

@@ -14,7 +14,7 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.estimating import Modes
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.modes.strata import Strata, owner_of
+from bbfalsify.engines.falsification.modes.strata import owner_of
 from bbfalsify.engines.falsification.modes.use import Use
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
@@ -37,11 +37,6 @@ def show_modes(
             if shown is not None:
                 found[mode.pattern] = shown
     return found
-
-
-def met_uses(strata: Strata) -> list[Use]:
-    """The violating uses that fresh simulations met."""
-    return [use for part in strata.parts for met in part.uses for use in (*met.violating, *met.on_list)]
 
 
 def _violations(scribe: Scribe, usage: Usage, requirement: int, number: int, uses: Sequence[Use]) -> Iterator[Finding]:

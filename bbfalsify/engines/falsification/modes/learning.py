@@ -23,7 +23,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -42,6 +41,7 @@ from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.single_action import around
 from bbfalsify.engines.falsification.modes.some_moment import at_some_moment
 from bbfalsify.engines.falsification.modes.use import Use
+from bbfalsify.engines.falsification.modes.work import MOST_DECIDING, SHORT, Work, thinned
 
 MOST_MODES = 10
 MOST_WORDS = 15
@@ -65,21 +65,16 @@ BULK = 0.05
 """… and as long as they match this part of the violations: conditions around one action fit any few uses."""
 WEAK = 0.05
 """A further pattern that fails less often explains nothing: its violations stay without a mode."""
-MOST_LEARNED, MOST_DECIDING = 150_000, 20_000
-"""Actions of all uses of a kind that are learned from, and of those that decide about cores: they bound the time that
-learning takes, however many and long the uses are …"""
-SHORT = 12
-"""… and the second goes down with the length of a word that is longer than this, whose actions are tried one by one."""
-
 Word = tuple[str, ...]
 
 
-def learn(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+def learn(bad: Sequence[Use], good: Sequence[Use], work: Work | None = None) -> list[Pattern]:
     """Learn at most MOST_MODES patterns from violating and passing uses, in the order of the decision list."""
+    work = Work() if work is None else work
     if bad and not good:
         return [Pattern(())]  # every use violates, whatever it does
     few, passing = some_of(bad), some_of(good)
-    bad, good = _thinned(bad, MOST_LEARNED), _thinned(good, MOST_LEARNED)
+    bad, good = work.learned(bad, "violating"), work.learned(good, "passing")
     if _repeating(bad):
         return _needed(_by_words(bad, good), bad, good)
     lasting = what_lasts(few, passing)
@@ -216,7 +211,7 @@ def _widened(patterns: list[Pattern], bad: Sequence[Use], good: Sequence[Use]) -
 def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     """The pattern of the violations with a word, and of others that are like them."""
     most = MOST_DECIDING * SHORT // max(SHORT, len(word))
-    few, passing = _thinned(bad, most), _thinned(good, most)
+    few, passing = thinned(bad, most), thinned(good, most)
     whole = tighten(Pattern(word), _sample(word, word, few, passing))
     core = simplify(whole, few, passing).core
     sample = _sample(word, core, bad, good)
@@ -249,12 +244,6 @@ def _sample(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> 
     """The violating uses of a word, and all uses that come to a core."""
     own = [use for use in bad if use.has(core)]
     return Sample([use for use in own if use.word == word], own, [use for use in good if use.has(core)])
-
-
-def _thinned(uses: Sequence[Use], most: int) -> list[Use]:
-    """Every second, third, … use if all have more actions than `most`."""
-    step = -(-sum(len(use.actions) + 1 for use in uses) // most) or 1
-    return [replace(use, weight=use.weight * step) for use in uses[::step]] if step > 1 else list(uses)
 
 
 def simplify(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:

@@ -33,6 +33,7 @@ from bbfalsify.engines.falsification.modes.along_core import (
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
+from bbfalsify.engines.falsification.modes.work import Work
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.intervals import Passes, clopper_pearson, splitting_estimate
@@ -45,6 +46,9 @@ NO_PATTERN = 0.5
 """Least part of the simulations for uses that match no pattern: they bound what was never seen."""
 LEAST = 0.1
 """Least part of the others for each pattern, before they are scaled: a rare mode has its number, too."""
+EACH = 40
+"""Simulations of each pattern, whatever the probabilities, if they leave its part to no pattern: they tell how often it
+fails."""
 BATCH = 100
 """Simulations asked for at a time."""
 
@@ -103,43 +107,78 @@ class SplitStratum(Stratum):
     """Uses of a rare pattern, by passes of splitting along its core: a group per pass."""
 
     passes: list[CorePass] = field(default_factory=list)
-    tried: list[int] = field(default_factory=list)
-    """Uses of each pass that were looked at; those whose first matching pattern is another are not simulated."""
+    owned: list[int] = field(default_factory=list)
+    """By pass: its uses whose first matching pattern is this one; some of them are simulated."""
+    roots: list[dict[int, int]] = field(default_factory=list)
+    """By pass: the roots of its uses, by the identity of the walk."""
     effort: int = 1
     """Uses of each level of a pass."""
 
+    @staticmethod
+    def of(passes: list[CorePass], own: Sequence[Sequence[int]], wanted: int, effort: int) -> SplitStratum:
+        """`own`: by pass, the places of the uses that belong to the stratum; evenly over roots some are simulated."""
+        made = SplitStratum(wanted, groups=[], passes=passes, owned=[len(places) for places in own], effort=effort)
+        each = -(-wanted // len(passes))
+        for one, places in zip(passes, own, strict=True):
+            by_root = sorted(places, key=lambda place: (one.roots[place], place))
+            chosen = [by_root[k * len(by_root) // each] for k in range(each)] if len(by_root) > each else by_root
+            made.groups.append([one.walks[place] for place in chosen])
+            made.roots.append({id(one.walks[place]): int(one.roots[place]) for place in chosen})
+        return made
+
     @property
     def worth(self) -> float:
-        return sum(self._families) * self.simulated / max(1, sum(self.tried))
+        return sum(self._families)
 
     @property
     def weights(self) -> list[float]:
-        return [one.probability / max(1, tried) for one, tried in zip(self.passes, self.tried, strict=True)]
+        return [
+            probability / max(1, len(group))
+            for probability, group in zip(self._probabilities, self.groups, strict=True)
+        ]
+
+    @property
+    def _probabilities(self) -> list[float]:
+        """By pass: the probability of the stratum."""
+        return [one.probability * n / max(1, len(one.walks)) for one, n in zip(self.passes, self.owned, strict=True)]
 
     @property
     def _families(self) -> list[float]:
-        return [float(len(np.unique(one.roots[:n]))) for one, n in zip(self.passes, self.tried, strict=True)]
-
-    def keep(self, judged: list[list[Walk]]) -> None:
-        lost = [len(before) - len(left) for before, left in zip(self.groups, judged, strict=True)]
-        self.tried = [count - few for count, few in zip(self.tried, lost, strict=True)]
-        self.groups = judged
+        """By pass: independent uses that the simulated ones are worth."""
+        return [
+            float(len({roots[id(walk)] for walk in group}))
+            for roots, group in zip(self.roots, self.groups, strict=True)
+        ]
 
     def counted(self, hits: np.ndarray) -> Passes:
+        looked = sum(len(one.walks) for one in self.passes)
+        share = sum(self.owned) / max(1, looked)
+        further = (1 - share) / share / looked if share else 0.0
         return Passes(
-            tuple(one.probability for one in self.passes),
+            tuple(self._probabilities),
             tuple(hits.tolist()),
-            tuple(self.tried),
+            tuple(map(len, self.groups)),
             families=tuple(self._families),
-            least_scatter=least_scatter(self.passes, self.effort),
+            least_scatter=least_scatter(self.passes, self.effort) + further,
         )
 
     def occurrence(self, drawn: int, confidence: float) -> tuple[float, float, float]:
-        return self.limits(drawn, np.array([len(group) for group in self.groups]), confidence)
+        passes = Passes(
+            tuple(one.probability for one in self.passes),
+            tuple(self.owned),
+            tuple(len(one.walks) for one in self.passes),
+            families=tuple(float(len(np.unique(one.roots))) for one in self.passes),
+            least_scatter=least_scatter(self.passes, self.effort),
+        )
+        return _limits_of(passes, confidence)
 
     def limits(self, drawn: int, hits: np.ndarray, confidence: float) -> tuple[float, float, float]:
-        made = splitting_estimate(self.counted(hits), method="splitting along the core", confidence=confidence)
-        return made.value, made.low, made.high
+        return _limits_of(self.counted(hits), confidence)
+
+
+def _limits_of(passes: Passes, confidence: float) -> tuple[float, float, float]:
+    made = splitting_estimate(passes, method="splitting along the core", confidence=confidence)
+    return made.value, made.low, made.high
 
 
 Hits = Sequence[np.ndarray]
@@ -198,7 +237,9 @@ def allocated(weights: np.ndarray, simulations: int) -> list[int]:
     last = max(NO_PATTERN if len(weights) > 1 else 1.0, shares[-1])
     rest = np.maximum(shares[:-1] / max(shares[:-1].sum(), 1e-300), LEAST)
     rest = rest / max(rest.sum(), 1e-300) * (1 - last)
-    return [*(int(math.ceil(simulations * share)) for share in rest), max(min(1, simulations), int(simulations * last))]
+    each = min(EACH, int(simulations * (1 - NO_PATTERN) / max(1, len(rest))))
+    own = [max(each, math.ceil(simulations * share)) for share in rest]
+    return [*own, max(min(1, simulations), simulations - sum(own))]
 
 
 def rare(usage: Usage, patterns: Sequence[Pattern], learned: Sequence[float], most: int) -> set[int]:
@@ -217,8 +258,12 @@ def draw(
     most: int,
     seeds: SeedTree,
     split: Collection[int] = (),
+    work: Work | None = None,
 ) -> Strata:
-    """Draw walks of the profile until every stratum has as many as wanted, or `most` are drawn; `split` rare ones."""
+    """Draw walks of the profile until every stratum has as many as wanted, or `most` are drawn, or the work is over;
+    `split` rare ones.
+    """
+    work = Work() if work is None else work
     parts = [
         _split(usage, patterns, number, count, effort_within(most), seeds) if number in split else Stratum(count)
         for number, count in enumerate(wanted)
@@ -228,27 +273,31 @@ def draw(
     def missing() -> bool:
         return any(p.simulated < p.wanted for p in plain) or any(p.drawn < ENOUGH for p in plain[:-1])
 
-    while not drawn or drawn < most and missing():
+    while not drawn or drawn < most and missing() and not work.over:
+        moments = 0
         for walk in everyday_walks(usage, seeds.child("occurrences", drawn), WALKS):
-            part = parts[owner_of(patterns, use_of(usage, walk))]
+            use = use_of(usage, walk)
+            part = parts[owner_of(patterns, use)]
             part.drawn += 1
+            moments += use.looked_at
             if not isinstance(part, SplitStratum) and part.simulated < part.wanted:
                 part.groups[0].append(walk)
         drawn += WALKS
+        work.walks(WALKS, moments)
+    if work.over and drawn < most and missing():
+        work.cuts.append(f"{drawn:,} of {most:,} walks of the profile told how often patterns occur")
     return Strata(drawn, parts)
 
 
 def _split(
     usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, effort: int, seeds: SeedTree
 ) -> SplitStratum:
-    """Uses of one pattern by splitting; of each pass so many that all together are as many as wanted."""
+    """Uses of one pattern by splitting along its core."""
     passes = split_along(usage, patterns[number], seeds.child("core", number), effort=effort)
-    groups, tried = [], []
-    for one in passes:
-        some = one.walks[: -(-wanted // len(passes))]
-        groups.append([walk for walk in some if owner_of(patterns, use_of(usage, walk)) == number])
-        tried.append(len(some))
-    return SplitStratum(wanted, groups=groups, passes=passes, tried=tried, effort=effort)
+    own = [
+        [k for k, walk in enumerate(one.walks) if owner_of(patterns, use_of(usage, walk)) == number] for one in passes
+    ]
+    return SplitStratum.of(passes, own, wanted, effort)
 
 
 def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -57,6 +57,8 @@ class Use:
     """Time between two of them."""
     remembered: dict[Hashable, np.ndarray] = field(default_factory=dict, repr=False)
     """Values at its moments, or of all of it, by feature."""
+    sampled: list[int] = field(default_factory=list, repr=False)
+    """Numbers of samples of computed inputs that were made so far."""
 
     @property
     def violating(self) -> bool:
@@ -106,7 +108,14 @@ class Use:
     def regular(self, every: int = 1) -> dict[str, np.ndarray]:
         """The computed inputs at regular times up to the violation, or the end; or `every` so many of these."""
         count = int(min(min(self.violated_at, self.end) / self.step, 1e9) + 1e-9) // every + 1
-        return {name: levels[:count] for name, levels in self.computed(every).items()}
+        made = self.computed(every)
+        self.sampled.append(sum(map(len, made.values())))
+        return {name: levels[:count] for name, levels in made.items()}
+
+    @property
+    def looked_at(self) -> int:
+        """Moments of it that were looked at so far."""
+        return len(self.actions) + sum(self.sampled)
 
     @cached_property
     def moments(self) -> np.ndarray:
@@ -123,15 +132,39 @@ class Use:
         return round(until - self.action_times[place], 9)  # times that are the same give the same
 
 
+class LaterMade(Mapping[str, Series]):
+    """Series that are made when one is asked for: most patterns ask for none."""
+
+    def __init__(self, make: Callable[[], dict[str, Series]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> dict[str, Series]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> Series:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
 def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0, *, start: float = 0.0) -> Use:
     """Describe a walk over the profile as a use; inputs that actions set are left out, the actions tell them."""
+    end = min(usage.duration, float(walk.times[-1])) if walk.steps else usage.duration
+    made = int(np.searchsorted(walk.times, usage.duration, "right"))  # a walk goes one action beyond the end
+    actions, moments = walk.actions(usage.model)[:made], walk.times[:made]
+    values, computed = LaterMade(partial(_series_of, usage, walk, start)), partial(usage.computed_signals, walk)
+    return Use(actions, moments, values, violated_at, weight, end, walk, computed, usage.regular_step)
+
+
+def _series_of(usage: Usage, walk: Walk, start: float) -> dict[str, Series]:
     times = np.concatenate([[start], walk.times])
     values = {name: Series(times, levels) for name, levels in usage.computed_values(walk, start=start).items()}
     drawn = usage.values.values(walk.values)
     values |= {name: Series(np.array(curve.times), np.array(curve.values)) for name, curve in drawn.curves.items()}
     values |= {name: Series(np.zeros(1), np.array([value])) for name, value in drawn.parameters.items()}
-    end = min(usage.duration, float(walk.times[-1])) if walk.steps else usage.duration
-    made = int(np.searchsorted(walk.times, usage.duration, "right"))  # a walk goes one action beyond the end
-    actions, moments = walk.actions(usage.model)[:made], walk.times[:made]
-    computed = partial(usage.computed_signals, walk)
-    return Use(actions, moments, values, violated_at, weight, end, walk, computed, usage.regular_step)
+    return values
