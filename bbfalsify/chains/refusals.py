@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bbfalsify.core.errors import Problem
+from bbfalsify.modelling.language.receiver_choices import has_open_choices
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import Constant, Expression
 from bbfalsify.modelling.network.network import Edge, Network, Process
@@ -19,7 +20,7 @@ _INSTEAD = "write 'exponential_rate' (erlang(k, r) for a delay that is nearly fi
 
 def not_markov(network: Network) -> list[Problem]:
     """Return a problem for everything that is no exponential delay."""
-    return [*_timed(network), *_random(network), *_handshakes(network)]
+    return [*_timed(network), *_random(network), *_handshakes(network), *_open_choices(network)]
 
 
 def _reads(network: Network, expression: Expression | None) -> bool:
@@ -71,6 +72,12 @@ def _handshakes(network: Network) -> Iterator[Problem]:
         if not channel.broadcast:
             says = "is a handshake, which has no stochastic semantics; declare it 'broadcast chan'"
             yield Problem(f"channel '{channel.name}' {says}.", network.file)
+
+
+def _open_choices(network: Network) -> Iterator[Problem]:
+    if has_open_choices(network):
+        says = "some receiving edges or branches are drawn again where their target's invariant does not hold"
+        yield Problem(f"{says}; write that as guards and weights instead.", network.file)
 
 
 def _edge_text(process: Process, edge: Edge) -> str:

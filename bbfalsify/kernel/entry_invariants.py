@@ -1,9 +1,9 @@
 """Check whether the state after a transition satisfies all invariants, by executing the updates on a copy.
 
 The copy is executed with affine reals (or plain values, where windows are scanned), so the result has its own
-breakpoints and the sweep of `windows` stays exact.  Where branches or receiving edges are drawn, every possible outcome
-must satisfy the invariants.  An update that fails does not disable its transition (firing it is the error), and an
-invariant that depends on a random draw does not restrict.
+breakpoints and the sweep of `windows` stays exact.  Some choice of receiving edges must satisfy the invariants: with
+every branch that may be drawn, in UPPAAL's dialect with one.  An update that fails does not disable its transition
+(firing it is the error), and an invariant that depends on a random draw does not restrict.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
+from bbfalsify.kernel.ode import values_at
 
 MAXIMUM_OUTCOMES = 4096
 """If there are more outcomes, only so many are checked, and every option by itself."""
@@ -131,21 +132,74 @@ def outcome_holds(T, F, S, X, R, participants, mode, t):
 
 @inlined
 def options_hold(T, F, S, X, R, participants, mode, t):
-    """Check every option of every participant beside the first options of the others."""
+    """Check every branch of the current edge of every participant beside the first ones of the others."""
     choice = T[H_S_CHOICE]
     for k in range(participants):
-        for option in range(1, S[choice + 4 * k + 1]):
-            S[choice + 4 * k + 2] = option
+        entry = choice + 4 * k
+        for i in range(participants):
+            S[choice + 4 * i + 2] = S[choice + 4 * i + 3]
+        while next_of_edge(S, entry):
             if not outcome_holds(T, F, S, X, R, participants, mode, t):
                 return False
-        S[choice + 4 * k + 2] = 0
     return True
 
 
-@compiled
-def entry_holds(T, F, S, X, R, e1, e2, mode, t):
-    """Tell whether every outcome of the transition at t (or just after it) satisfies the invariants of its state."""
-    choice = T[H_S_CHOICE]  # per participant: first option, number of options, current option, (unused)
+@inlined
+def next_of_edge(S, entry):
+    """Go on to the next branch of the participant's current edge; return to the first after the last."""
+    following = S[entry + 2] + 1
+    if following < S[entry + 1] and S[S[entry] + 2 * following] == S[S[entry] + 2 * S[entry + 3]]:
+        S[entry + 2] = following
+        return True
+    S[entry + 2] = S[entry + 3]
+    return False
+
+
+@inlined
+def next_branches(T, S, participants):
+    """Go on to the next combination of branches of the current edges."""
+    for k in range(participants):
+        if next_of_edge(S, T[H_S_CHOICE] + 4 * k):
+            return True
+    return False
+
+
+@inlined
+def next_edges(T, S, participants):
+    """Go on to the next combination of edges, each with its first branch."""
+    choice = T[H_S_CHOICE]
+    for k in range(participants):
+        S[choice + 4 * k + 2] = S[choice + 4 * k + 3]
+    for k in range(participants):
+        entry = choice + 4 * k
+        following = S[entry + 3]
+        while following < S[entry + 1] and S[S[entry] + 2 * following] == S[S[entry] + 2 * S[entry + 3]]:
+            following += 1
+        if following < S[entry + 1]:
+            S[entry + 2] = following
+            S[entry + 3] = following
+            return True
+        S[entry + 2] = 0
+        S[entry + 3] = 0
+    return False
+
+
+@inlined
+def edges_enter(T, F, S, X, R, participants, mode, t):
+    """Tell whether the current edges satisfy the invariants: with all their branches, in UPPAAL's dialect with one."""
+    enough = T[H_FLAGS] & FLAG_ANY_BRANCH != 0
+    for _ in range(MAXIMUM_OUTCOMES):
+        if outcome_holds(T, F, S, X, R, participants, mode, t) == enough:
+            return enough
+        if not next_branches(T, S, participants):
+            return not enough
+    return not enough and options_hold(T, F, S, X, R, participants, mode, t)
+
+
+@inlined
+def list_ways(T, F, S, X, R, e1, e2, mode, t):
+    """List what may be drawn for each participant of a transition: the number of participants, 0 if no branch may."""
+    choice = T[H_S_CHOICE]  # per participant: first option, number of options, current option, first of its edge
     place = choice + 4 * T[H_PROCESSES]
     S[choice] = place
     place = add_options(T, F, S, X, R, e1, place, mode, t)
@@ -177,24 +231,54 @@ def entry_holds(T, F, S, X, R, e1, e2, mode, t):
             if place > S[entry]:
                 participants += 1
     S[S_ERROR] = 0
-    outcomes = 1
     for k in range(participants):
         S[choice + 4 * k + 2] = 0
-        outcomes = min(outcomes * S[choice + 4 * k + 1], MAXIMUM_OUTCOMES + 1)
-    if outcomes == 0:
+        S[choice + 4 * k + 3] = 0
+        if S[choice + 4 * k + 1] == 0:
+            return 0
+    return participants
+
+
+@compiled
+def entry_holds(T, F, S, X, R, e1, e2, mode, t):
+    """Tell whether the transition at t (or just after it) satisfies the invariants with some receiving edges."""
+    participants = list_ways(T, F, S, X, R, e1, e2, mode, t)
+    if participants == 0:
         return True  # no branch has a weight: firing is the error
-    if outcomes > MAXIMUM_OUTCOMES and not options_hold(T, F, S, X, R, participants, mode, t):
-        return False
     for _ in range(MAXIMUM_OUTCOMES):
-        if not outcome_holds(T, F, S, X, R, participants, mode, t):
-            return False
-        k = 0
-        while k < participants:
-            S[choice + 4 * k + 2] += 1
-            if S[choice + 4 * k + 2] < S[choice + 4 * k + 1]:
-                break
-            S[choice + 4 * k + 2] = 0
-            k += 1
-        if k == participants:
+        if edges_enter(T, F, S, X, R, participants, mode, t):
             return True
-    return True
+        if not next_edges(T, S, participants):
+            return False
+    return False
+
+
+@compiled
+def moves_enter(T, F, S, X, R, participants):
+    """Tell whether the moves (edge, branch) listed in the walker, of the sender first, satisfy the invariants now."""
+    entry = ENTRY_FREE
+    for k in range(participants):
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[T[H_S_MOVES] + 2 * k]
+        entry = max(entry, T[edge + E_ENTRY])
+    if entry == ENTRY_FREE:
+        return True
+    mode = MODE_NUMERIC if entry == ENTRY_NUMERIC else MODE_AT
+    t = X[X_NOW]
+    choice = T[H_S_CHOICE]
+    moves = T[H_S_MOVES]
+    place = choice + 4 * T[H_PROCESSES]
+    if mode == MODE_NUMERIC:
+        values_at(T, F, S, X, R, t)
+    for k in range(participants):
+        entry = choice + 4 * k
+        S[entry] = place
+        if T[H_FLAGS] & FLAG_ANY_BRANCH:
+            S[place] = S[moves + 2 * k]
+            S[place + 1] = S[moves + 2 * k + 1]
+            place += 2
+        else:
+            place = add_options(T, F, S, X, R, S[moves + 2 * k], place, mode, t)
+        S[entry + 1] = (place - S[entry]) // 2
+        S[entry + 2] = 0
+        S[entry + 3] = 0
+    return edges_enter(T, F, S, X, R, participants, mode, t)

@@ -10,13 +10,16 @@ from __future__ import annotations
 from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.candidate_lists import forget_earliest, list_committed, relist
-from bbfalsify.kernel.entry_invariants import receiving_edges
+from bbfalsify.kernel.entry_invariants import moves_enter, receiving_edges
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.refreshing import refresh_all_rates, refresh_clock, refresh_deadline, refresh_rates_that_read
 from bbfalsify.kernel.rng import DRAWN_BRANCH, DRAWN_EDGE, DRAWN_INITIAL, DRAWN_VALUE, label_draws, unit
 from bbfalsify.kernel.windows import receives
+
+MAXIMUM_DRAWS = 10_000
+"""Draws of receivers and branches until one can be entered; some can, where the transition is enabled."""
 
 
 @inlined
@@ -111,13 +114,9 @@ def apply_updates(T, F, S, X, R, branch):
             X[CLOCKS + 3 * slot + 1] = X[X_NOW]
 
 
-@compiled
-def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
-    """Let time pass to t and fire e1 (with receiver e2, or −1 for none or for a broadcast).
-
-    All choices are made before the first update: receivers in the order of the processes, then branches.
-    """
-    advance(T, F, S, X, R, t)
+@inlined
+def draw_moves(T, F, S, X, R, e1, e2, by_weight):
+    """Draw receivers in the order of the processes, then branches; list the moves, and return their number."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e1
     moves = T[H_S_MOVES]
     S[moves] = e1
@@ -138,6 +137,22 @@ def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
                     count += 1
     for i in range(count):
         S[moves + 2 * i + 1] = pick_branch(T, F, S, X, R, S[moves + 2 * i])
+    return count
+
+
+@compiled
+def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
+    """Let time pass to t and fire e1 (with receiver e2, or −1 for none or for a broadcast).
+
+    All choices are made before the first update, and again if their state cannot be entered.
+    """
+    advance(T, F, S, X, R, t)
+    count = draw_moves(T, F, S, X, R, e1, e2, by_weight)
+    if T[H_FLAGS] & FLAG_CHOICES and S[S_ERROR] == 0:
+        for _ in range(MAXIMUM_DRAWS):
+            if moves_enter(T, F, S, X, R, count):
+                break
+            count = draw_moves(T, F, S, X, R, e1, e2, by_weight)
     if S[S_ERROR] != 0:
         return
     apply_moves(T, F, S, X, R, count, incremental)

@@ -90,6 +90,8 @@ from __future__ import annotations
 ) = range(71)
 
 FLAG_RATES = 1  # some location gives a rate
+FLAG_CHOICES = 2  # what is drawn may be impossible to enter while something else is not
+FLAG_ANY_BRANCH = 4  # UPPAAL's dialect: a transition needs one branch that can be entered, else all
 FLAG_TIMED_WEIGHTS = 8  # the weight of some edge reads a clock
 
 # --- fixed places in S and X -----------------------------------------------------------------------------------------

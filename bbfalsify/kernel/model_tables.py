@@ -27,6 +27,7 @@ from bbfalsify.kernel.edge_families import EdgeFamily, edge_family, starts_of
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.guard_atoms import GuardSplitter, Split, constant_value
 from bbfalsify.kernel.table_pool import TablePool, lay_out_walker
+from bbfalsify.modelling.language.receiver_choices import has_open_choices
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.modelling.network.network import Edge, Location, Network
 
@@ -118,6 +119,7 @@ class _Packer:
             self.flags |= at.FLAG_RATES
         if any(e.is_output and self.analysis.expression(e.weight).reads & self.analysis.clocks for _, e in self.edges):
             self.flags |= at.FLAG_TIMED_WEIGHTS
+        self.flags |= at.FLAG_ANY_BRANCH * network.as_uppaal | at.FLAG_CHOICES * has_open_choices(network)
 
         pool = TablePool(at.HEADER_SIZE + len(compiler.code))
         header = pool.header

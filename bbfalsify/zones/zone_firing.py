@@ -6,6 +6,7 @@ from bbfalsify.kernel.bytecode import fail
 from bbfalsify.kernel.firing import apply_moves, weight_of
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import load_row
+from bbfalsify.zones.dbm import copied
 from bbfalsify.zones.entering import enter, require_entry
 from bbfalsify.zones.zone_layout import *
 
@@ -15,7 +16,7 @@ def list_options(T, F, S, X, R, Z, W, parties):
     """List (party, edge, branch) of everything that may be drawn; return the number of ways, or a problem.
 
     W[Z_PARTIES:] holds per party the first of its edges in the list of W[Z_CELLS:] and their number; it is replaced by
-    the party's first option, one past its last, and its current one.
+    the party's first option, one past its last, its current one, and the first one of the current edge.
     """
     options = 0
     ways = 1
@@ -39,6 +40,7 @@ def list_options(T, F, S, X, R, Z, W, parties):
         W[row] = begun
         W[row + 1] = options
         W[row + 2] = begun
+        W[row + 3] = begun
     return ways
 
 
@@ -54,49 +56,104 @@ def make_moves(T, F, S, X, R, Z, W, parties, moves):
 
 
 @inlined
-def next_way(Z, W, parties):
-    """Advance to the next combination of options; False after the last, and all begin again."""
+def same_edge(Z, W, row, option):
+    """Tell whether an option of a party is a branch of its current edge."""
+    return option < W[row + 1] and W[Z[Z_OPTIONS] + 2 * option] == W[Z[Z_OPTIONS] + 2 * W[row + 3]]
+
+
+@inlined
+def next_branches(Z, W, parties):
+    """Advance to the next combination of branches of the current edges; False after the last, and all begin again."""
     party = parties - 1
     while party >= 0:
         row = Z[Z_PARTIES] + 4 * party
-        W[row + 2] += 1
-        if W[row + 2] < W[row + 1]:
+        if same_edge(Z, W, row, W[row + 2] + 1):
+            W[row + 2] += 1
             return True
-        W[row + 2] = W[row]
+        W[row + 2] = W[row + 3]
+        party -= 1
+    return False
+
+
+@inlined
+def next_edges(Z, W, parties):
+    """Advance to the next combination of edges, each with its first branch; False after the last."""
+    for party in range(parties):
+        row = Z[Z_PARTIES] + 4 * party
+        W[row + 2] = W[row + 3]
+    party = parties - 1
+    while party >= 0:
+        row = Z[Z_PARTIES] + 4 * party
+        following = W[row + 3] + 1
+        while same_edge(Z, W, row, following):
+            following += 1
+        if following == W[row + 1]:
+            following = W[row]
+        W[row + 2] = following
+        W[row + 3] = following
+        if following != W[row]:
+            return True
         party -= 1
     return False
 
 
 @compiled
-def fire_cell(T, F, S, X, R, Z, D, W, found, count, parties, detailed):
-    """Append the successors of M_CELL in every way that may be drawn; return the new number, or a problem."""
-    ways = list_options(T, F, S, X, R, Z, W, parties)
-    if ways < 0:
-        return ways
-    moves = Z[Z_PARTIES] + 4 * T[H_PROCESSES]
-    if ways > 1 or detailed:
-        going = True
-        while going:
-            make_moves(T, F, S, X, R, Z, W, parties, moves)
-            if S[S_ERROR] != 0:
-                return FAILED
-            possible = require_entry(T, F, S, X, R, Z, D, W)
-            load_row(T, S, X, Z, found, 0)
-            if possible <= 0:
-                return possible if possible < 0 else count
-            going = next_way(Z, W, parties)
-    going = True
-    while going:
-        place = Z[Z_RECORD] * (count + 1)  # the first record is the state itself
-        if place + Z[Z_RECORD] > len(found):
-            return NO_ROOM
+def require_branches(T, F, S, X, R, Z, D, W, found, parties, moves):
+    """Intersect M_CELL with the states where every branch of the current edges can be entered: 1, 0, or a problem."""
+    while True:
         make_moves(T, F, S, X, R, Z, W, parties, moves)
         if S[S_ERROR] != 0:
             return FAILED
-        entered = enter(T, F, S, X, R, Z, D, W, found, place, moves, parties, detailed)
+        possible = require_entry(T, F, S, X, R, Z, D, W)
         load_row(T, S, X, Z, found, 0)
-        if entered < 0:
-            return entered
-        count += entered
-        going = next_way(Z, W, parties)
-    return count
+        if possible <= 0:
+            return possible
+        if not next_branches(Z, W, parties):
+            return 1
+
+
+@compiled
+def fire_cell(T, F, S, X, R, Z, D, W, found, count, parties, detailed):
+    """Append the successors of M_CELL in every way that may be drawn; return the new number, or a problem.
+
+    Each choice of receiving edges is a transition.  So is each of its branches in UPPAAL's dialect; else all of them
+    can be entered.
+    """
+    ways = list_options(T, F, S, X, R, Z, W, parties)
+    if ways < 0:
+        return ways
+    n = int(Z[Z_CLOCKS])
+    moves = Z[Z_PARTIES] + 4 * T[H_PROCESSES]
+    together = T[H_FLAGS] & FLAG_ANY_BRANCH == 0
+    narrowed = ways > 1 or detailed  # else entering says the same
+    if narrowed:
+        copied(D, M_CELL * n * n, M_WHOLE * n * n, n)
+    while True:
+        if narrowed and together:
+            copied(D, M_WHOLE * n * n, M_CELL * n * n, n)
+            possible = require_branches(T, F, S, X, R, Z, D, W, found, parties, moves)
+            if possible < 0:
+                return possible
+        else:
+            possible = 1
+        going = possible == 1
+        while going:
+            place = Z[Z_RECORD] * (count + 1)  # the first record is the state itself
+            if place + Z[Z_RECORD] > len(found):
+                return NO_ROOM
+            make_moves(T, F, S, X, R, Z, W, parties, moves)
+            if S[S_ERROR] != 0:
+                return FAILED
+            entered = 1
+            if narrowed and not together:
+                copied(D, M_WHOLE * n * n, M_CELL * n * n, n)
+                entered = require_entry(T, F, S, X, R, Z, D, W)
+            if entered == 1:
+                entered = enter(T, F, S, X, R, Z, D, W, found, place, moves, parties, detailed)
+            load_row(T, S, X, Z, found, 0)
+            if entered < 0:
+                return entered
+            count += entered
+            going = next_branches(Z, W, parties)
+        if not next_edges(Z, W, parties):
+            return count

@@ -67,7 +67,7 @@ FROM_CONSTANT, FROM_SLOT, FROM_NEGATED_SLOT, FROM_CODE = range(4)
 """Sources of the value of a bound."""
 
 # --- matrices in D ---------------------------------------------------------------------------------------------------
-(M_STATE, M_CELL, M_FIRED, M_NEXT, M_SPARE, M_PIECES) = range(6)
+(M_STATE, M_CELL, M_FIRED, M_NEXT, M_SPARE, M_WHOLE, M_PIECES) = range(7)
 
 # --- details in a record: matrix of the firing states, of the states entered, clocks' sources, shifts, which stop ---
 

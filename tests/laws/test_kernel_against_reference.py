@@ -78,14 +78,14 @@ def some_outcome_fails(interpreter: Oracle, state: State) -> bool:
 
 
 @examples(60)
-@given(networks())
+@given(networks(dialects=True))
 def test_accelerated_walks_are_allowed(network):
     accelerated_walks_are_allowed(network, walks=2, steps=12)
 
 
 @pytest.mark.slow
 @examples(1500)
-@given(networks())
+@given(networks(dialects=True))
 def test_accelerated_walks_of_thousands_of_networks_are_allowed(network):
     accelerated_walks_are_allowed(network, walks=3, steps=20)
 
@@ -103,14 +103,14 @@ def caches_change_nothing(network: Network, walks: int, steps: int) -> None:
 
 
 @examples(60)
-@given(networks())
+@given(networks(dialects=True))
 def test_incremental_walks_are_those_that_recompute_everything(network):
     caches_change_nothing(network, walks=4, steps=150)
 
 
 @pytest.mark.slow
 @examples(1000)
-@given(networks())
+@given(networks(dialects=True))
 def test_incremental_walks_of_thousands_of_networks_are_those_that_recompute_everything(network):
     caches_change_nothing(network, walks=6, steps=400)
 

@@ -116,7 +116,7 @@ def _short_delay(window: Window, generator: np.random.Generator) -> Fraction:
 
 
 @examples(80)
-@given(networks())
+@given(networks(dialects=True))
 def test_windows_and_steps_agree(network):
     windows_and_steps_agree(network, seed=1, steps=20)
 
@@ -126,7 +126,7 @@ def test_windows_and_steps_agree(network):
 def test_windows_and_steps_of_thousands_of_networks_agree(seed):
     @hypothesis_seed(seed)
     @settings(examples(1000), derandomize=False)
-    @given(networks())
+    @given(networks(dialects=True))
     def law(network):
         windows_and_steps_agree(network, seed=seed, steps=40)
 

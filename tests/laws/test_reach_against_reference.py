@@ -23,7 +23,7 @@ from tests.support.printing import network_text
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[Network, str]:
     """A random network and a query about its locations, integers, clocks and deadlocks."""
-    network = draw(networks())
+    network = draw(networks(dialects=True))
     atoms = ["deadlock", "true"]
     for process in network.processes:
         atoms += [f"{process.name}.{location.name}" for location in process.locations]
@@ -101,7 +101,10 @@ def test_a_target_within_the_first_delay_is_seen(question):
 
 
 @examples(60)
-@given(networks(), st.sampled_from(["deadlock", "!deadlock", "x0 >= 2 && !deadlock", "x0 >= 2 imply deadlock"]))
+@given(
+    networks(dialects=True),
+    st.sampled_from(["deadlock", "!deadlock", "x0 >= 2 && !deadlock", "x0 >= 2 imply deadlock"]),
+)
 def test_life_and_death_within_the_first_delay_are_told_apart(network, condition):
     targets_at_the_start_are_seen(network, f"E<> {condition}")
 

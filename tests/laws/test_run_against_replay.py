@@ -110,7 +110,7 @@ def runs_agree(network: Network, seed: int, steps: int, variants: int) -> None:
 
 
 @examples(60)
-@given(networks(), st.integers(0, 10))
+@given(networks(dialects=True), st.integers(0, 10))
 def test_runs_are_followed_in_the_same_way(network, seed):
     note(network_text(network))
     runs_agree(network, seed, steps=15, variants=8)
@@ -118,7 +118,7 @@ def test_runs_are_followed_in_the_same_way(network, seed):
 
 @pytest.mark.slow
 @examples(1500)
-@given(networks(), st.integers(0, 10))
+@given(networks(dialects=True), st.integers(0, 10))
 def test_runs_of_thousands_of_networks_are_followed_in_the_same_way(network, seed):
     note(network_text(network))
     runs_agree(network, seed, steps=30, variants=16)

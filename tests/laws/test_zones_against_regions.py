@@ -86,6 +86,7 @@ def compared_runs(seed):
 
 def compared_branches(seed):
     network = random_network(seed, branches=True)
+    network = replace(network, as_uppaal=seed % 2 == 1)
     return compare(network, random_condition(seed, network), f"branches {seed}")
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -60,14 +61,17 @@ _between = functools.cache(st.integers)
 
 @st.composite
 def networks(
-    draw: st.DrawFn, *, handshakes: bool = True, single_component: bool = False, urgent_channels: bool = True
-) -> Network:
+    draw: st.DrawFn, *, handshakes: bool = True, single_component: bool = False, urgent_channels: bool = True,
+    dialects: bool = False,
+) -> Network:  # fmt: skip
     """A random network.
 
-    Without handshakes it has a stochastic semantics; with a single component only the first process has outputs.
+    Without handshakes it has a stochastic semantics; with a single component only the first process has outputs; with
+    dialects half of them are UPPAAL's, where a branch that cannot be entered does not forbid the others.
     """
     maker = _Maker(draw, handshakes=handshakes, single_component=single_component, urgent_channels=urgent_channels)
-    return maker.network()
+    network = maker.network()
+    return replace(network, as_uppaal=dialects and draw(st.booleans()))
 
 
 class _Maker:

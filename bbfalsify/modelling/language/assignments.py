@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from bbfalsify.modelling.language import syntax_tree as tree
@@ -22,7 +23,7 @@ from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.effects import EffectAnalysis
 
 
-class AssignmentResolver:
+class AssignmentResolver(ABC):
     def __init__(self, expressions: ExpressionResolver) -> None:
         self.expressions = expressions
 
@@ -31,6 +32,9 @@ class AssignmentResolver:
         frame = self.expressions.context.frame
         assert frame is not None
         return frame
+
+    @abstractmethod
+    def held_place(self, node: tree.Expression, steps: list[ex.Statement]) -> tree.Expression: ...
 
     def fail(self, message: str, line: int) -> None:
         self.expressions.fail(message, line)
@@ -87,8 +91,9 @@ class AssignmentResolver:
             return []
         target, type_ = found
         if node.operator != "=" and EffectAnalysis(self.expressions.assembly.functions).expression(target.index).writes:
-            self.fail(f"'{node.operator}' would evaluate the index twice, and the index has effects.", node.line)
-            return []
+            steps: list[ex.Statement] = []  # the index is evaluated once
+            held = self.held_place(node.target, steps)
+            return [*steps, *self.assignment(replace(node, target=held))]
         return [*self.assign(target, type_, value_node, node.line)]
 
     def copy(self, target: tree.Expression, source: tree.Expression, line: int) -> list[ex.Statement]:

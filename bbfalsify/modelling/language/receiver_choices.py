@@ -7,14 +7,15 @@ that may be forbidden gets the guard
     my target can be entered  or  no other of these edges is enabled with a target that can be entered
 
 and if none can be entered, the broadcast cannot happen.  Updates that are more than plain assignments, and invariants
-that read locations or what others write in the same transition, are left alone: `open_choices` lists where they matter.
-There the model has fewer transitions than in UPPAAL, so that the absence of a run proves less.
+that read locations or what others write in the same transition, are left alone: where `has_open_choices`, engines draw
+again what cannot be entered, which costs more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 
 from bbfalsify.modelling.language.folding import FALSE, TRUE, join_all, make_binary, make_unary
 from bbfalsify.modelling.language.priorities import with_guard
@@ -38,34 +39,26 @@ def with_receiver_choices(network: Network) -> Network:
     return network if processes == network.processes else replace(network, processes=processes)
 
 
-@dataclass(frozen=True)
-class OpenChoice:
-    """A location where a move that cannot be entered may forbid others, which UPPAAL allows."""
-
-    process: int
-    location: int
-    why: str
-
-
-def open_choices(network: Network) -> list[OpenChoice]:
-    """List, conservatively, the choices that guards do not decide: receiving edges, and branches of UPPAAL files."""
+def has_open_choices(network: Network) -> bool:
+    """Tell, too often rather than too rarely, whether a choice that cannot be entered may stand beside one that can."""
     choices = _Choices(network)
-    found = []
-    for number, process in enumerate(network.processes):
-        names = [f"'{process.name}.{location.name}'" for location in process.locations]
-        for (source, channel), group in choices.groups(process).items():
-            if any(choices.is_open(number, edge, group) for edge in group):
-                found.append(OpenChoice(number, source, (
-                    f"several edges of {names[source]} receive '{network.channels[channel].name}', and which of them "
-                    "can be entered depends on what the broadcast changes; give them guards that exclude each other"
-                )))  # fmt: skip
-        for edge in process.edges:
-            if network.as_uppaal and len(edge.branches) > 1 and choices.may_fail(number, edge):
-                found.append(OpenChoice(number, edge.source, (
-                    f"an edge of {names[edge.source]} has branches of which some may be impossible to enter; let its "
-                    "guard imply the invariants behind all of them"
-                )))  # fmt: skip
-    return found
+    return bool(open_branches(network)) or any(
+        choices.is_open(number, edge, group)
+        for number, process in enumerate(network.processes)
+        for group in choices.groups(process).values()
+        for edge in group
+    )
+
+
+def open_branches(network: Network) -> set[tuple[int, int]]:
+    """The edges (process, number) of which a branch may be impossible to enter, so that others are drawn more often."""
+    choices = _Choices(network)
+    return {
+        (number, index)
+        for number, process in enumerate(network.processes if network.as_uppaal else ())
+        for index, edge in enumerate(process.edges)
+        if len(edge.branches) > 1 and choices.may_fail(number, edge)
+    }
 
 
 class _Choices:
@@ -73,7 +66,6 @@ class _Choices:
         self.network = network
         self.effects = EffectAnalysis(network.functions)
         self._written: dict[tuple[int, int], frozenset[Slot]] = {}
-        self._read: dict[int, frozenset[Slot]] = {}
 
     def groups(self, process: Process) -> dict[tuple[int, int], list[Edge]]:
         """Edges that receive the same broadcast in the same location, where there are several."""
@@ -97,19 +89,17 @@ class _Choices:
         """Tell whether an invariant of another process reads what the edge changes."""
         updates = [update for branch in edge.branches for update in branch.updates]
         changes = self.effects.statements(updates).writes | {("l", number)}
-        return not changes.isdisjoint(self.read_elsewhere(number))
+        return any(self.readers.get(place, {number}) != {number} for place in changes)
 
-    def read_elsewhere(self, number: int) -> frozenset[Slot]:
-        """Places that invariants of the other processes read."""
-        if number not in self._read:
-            invariants = [
-                location.invariant
-                for other, process in enumerate(self.network.processes)
-                if other != number
-                for location in process.locations
-            ]
-            self._read[number] = frozenset().union(*(self.effects.expression(e).reads for e in invariants))
-        return self._read[number]
+    @cached_property
+    def readers(self) -> dict[Slot, set[int]]:
+        """Place → processes of which an invariant reads it."""
+        found: dict[Slot, set[int]] = {}
+        for number, process in enumerate(self.network.processes):
+            for location in process.locations:
+                for place in self.effects.expression(location.invariant).reads:
+                    found.setdefault(place, set()).add(number)
+        return found
 
     def of_process(self, number: int, process: Process) -> Process:
         changed = {

@@ -24,6 +24,7 @@ from bbfalsify.modelling.language.receiver_choices import with_receiver_choices
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
+from bbfalsify.modelling.language.special_functions import with_begin_executed, with_updates_around
 from bbfalsify.modelling.language.typed_symbols import ConstantSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Process
@@ -52,6 +53,8 @@ def _assembled(model: ModelText, *, matching: bool) -> tuple[Network, Assembly]:
     processes = with_initial_draws(ProcessInstances(model, assembly, scope).build(), assembly.initial_draws)
     if matching:
         processes = with_matched_channels(processes, assembly)
+    if model.as_uppaal:
+        processes = with_updates_around(processes, assembly, scope)
     network = Network(
         name=model.name,
         variables=tuple(assembly.variables),
@@ -66,6 +69,8 @@ def _assembled(model: ModelText, *, matching: bool) -> tuple[Network, Assembly]:
         scope=scope,
         as_uppaal=model.as_uppaal,
     )
+    if model.as_uppaal:
+        network = with_begin_executed(network, assembly, scope, model.place)
     network = with_receiver_choices(network)
     return with_priorities(network, model.channel_priorities, model.process_priorities, assembly), assembly
 

@@ -29,8 +29,6 @@ from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.records.documents import Text
 
 _SYNONYMS = {"fabs": "abs", "log10": "log"}
-_MISSING_DRAWS = {"random_beta", "random_gamma"}
-"""UPPAAL's other distributions."""
 
 
 class CallResolver(ChannelResolver):
@@ -89,9 +87,6 @@ class CallResolver(ChannelResolver):
             return self.user_call(symbol, node)
         arguments = [self.resolve(argument) for argument in node.arguments]
         name = _SYNONYMS.get(node.name, node.name)
-        if name in _MISSING_DRAWS:
-            allowed = ", ".join([*ex.RANDOM_DRAWS, *(law for law in LIBRARY if law.startswith("random_"))])
-            return self.fail(f"'{name}' is not supported; allowed random draws are {allowed}.", node.line)
         if name not in ex.BUILTINS and name not in ex.RANDOM_DRAWS:
             known = {*self.scope.names(FunctionSymbol), *ex.BUILTINS, *ex.RANDOM_DRAWS, *LIBRARY}
             return self.unknown("function", name, known, node.line)

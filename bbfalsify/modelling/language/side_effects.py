@@ -17,7 +17,7 @@ from bbfalsify.modelling.language.assignments import AssignmentResolver
 from bbfalsify.modelling.language.folding import make_unary
 from bbfalsify.modelling.language.resolve_names import BROKEN, kind_of
 from bbfalsify.modelling.language.storage import laid_out
-from bbfalsify.modelling.language.tree_search import contains_step, written
+from bbfalsify.modelling.language.tree_search import contains_call, contains_step, written
 from bbfalsify.modelling.language.typed_symbols import BrokenSymbol, FunctionSymbol, LocalSymbol, Type
 from bbfalsify.modelling.network.expressions import Assign, Bound, Constant, Expression, If, Kind, Statement
 
@@ -127,7 +127,7 @@ class EffectResolver(AssignmentResolver):
     def nested(self, node: tree.Assignment, steps: list[Statement]) -> tree.Expression:
         """Execute the assignment as a step; its value is the new one, or for `n++` the old one."""
         target_node = self.ordered(node.target, steps)
-        if self.stepwise(node.value):
+        if self.stepwise(node.value) or (node.operator != "=" and contains_call(target_node)):
             target_node = self.held_place(target_node, steps)
         value_node = self.ordered(node.value, steps)
         found = self.single_target(target_node)

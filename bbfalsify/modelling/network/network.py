@@ -19,8 +19,11 @@ any update; then the sender's branch and updates, then each receiver's in the or
 
 Branches.  Where an edge has several, one is drawn in proportion to the weights (evaluated before the updates).
 
-Several receiving edges.  One of the enabled edges of a process is drawn, and every one must be possible to enter; where
-only some are, `language/receiver_choices.py` has given the others a guard.
+Several receiving edges.  One of the enabled edges of each process is drawn.
+
+What is drawn must be possible to enter.  Each choice of receiving edges with which all invariants hold is a transition:
+with every branch of positive weight; in UPPAAL's dialect each branch by itself is one.  Draws are among the choices
+that remain, in the same proportions.
 """
 
 from __future__ import annotations
@@ -143,7 +146,7 @@ class Network:
     scope: object | None = field(default=None, compare=False, repr=False)
     """The scope of the model's text (constants, types, functions), for queries and inputs."""
     as_uppaal: bool = field(default=False, compare=False)
-    """True: queries and inputs may mix ints and bools."""
+    """True: queries and inputs may mix ints and bools, and a transition needs one branch that can be entered."""
 
     def variable(self, name: str) -> Variable:
         for variable in self.variables:

@@ -7,7 +7,8 @@
 Names do not contain positions, so they survive edits elsewhere in the file.  Edges with the same name (they differ in
 guard or update only) are numbered in their order: `… (on) no. 2`.
 
-Only constants are parameters, not weights that are computed from variables, nor weights of receivers of a broadcast.
+Only constants are parameters, not weights that are computed from variables, nor weights of receivers of a broadcast,
+nor of branches that are drawn more often where others cannot be entered.
 The names are also used in the section `uncertainty` of a profile.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from bbfalsify.modelling.language.receiver_choices import open_branches
 from bbfalsify.modelling.network.expressions import Constant, Expression
 from bbfalsify.modelling.network.network import Branch, Edge, Location, Network, Process
 from bbfalsify.modelling.network.visit import reads_clock
@@ -52,6 +54,7 @@ def profile_parameters(network: Network) -> tuple[Parameter, ...]:
     A choice with a single option has a parameter too, though it has no effect.
     """
     edges, branches = edge_names(network), branch_names(network)
+    open_edges = open_branches(network)
     found = []
     for number, process in enumerate(network.processes):
         for index, edge in enumerate(process.edges):
@@ -59,7 +62,7 @@ def profile_parameters(network: Network) -> tuple[Parameter, ...]:
             if edge.is_output and value is not None:
                 name = f"{WEIGHT} of {edges[number, index]}"
                 found.append(Parameter(name, WEIGHT, number, edge.source, index, None, value, edge.line))
-            for k, branch in enumerate(edge.branches):
+            for k, branch in enumerate(edge.branches if (number, index) not in open_edges else ()):
                 value = _constant(branch.weight)
                 if (number, index, k) in branches and value is not None:
                     name = f"{BRANCH_WEIGHT} of {branches[number, index, k]}"

@@ -8,8 +8,9 @@ delays refined by bisection.
 
 Decisions where the semantics is open:
 
-* Several outcomes.  Where a branch or one of several enabled receiving edges of a process is drawn, the transition can
-  fire if *every* outcome that may be drawn satisfies all invariants; so weights are never distorted.
+* Several ways.  Where several edges of a process receive a broadcast, each choice of receiving edges is a transition if
+  it satisfies all invariants.  Branches: in UPPAAL's dialect each that does is one, too; else *every* branch that may
+  be drawn must satisfy them, so weights are never distorted.  Among the ways that remain, draws keep their proportions.
 * An update that fails at run time (range, bounds, division) does not disable its transition: firing it is the error.
 * An invariant of the state entered that depends on a random draw does not restrict the transition.
 * Urgent channels: time may pass to d if no transition on an urgent channel is enabled at any moment before d.
@@ -148,12 +149,24 @@ class ReferenceInterpreter:
         if taking_part is None or not self._respects_committed(evaluator.memory.locations, taking_part):
             return False
         try:
-            return self._enters_in_every_way(evaluator, taking_part)
+            return self._enters(evaluator, taking_part, transition.moves)
         except (exact.ModelRuntimeError, exact.DependsOnDraw):
             return True
 
-    def _enters_in_every_way(self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]]) -> bool:
-        return all(self._can_enter(evaluator, moves) for moves, _ in self._ways(evaluator, taking_part))
+    def _enters(self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]], moves: tuple[Move, ...]) -> bool:
+        """Tell whether some way to fire satisfies all invariants; with `moves`, whether this one does."""
+        return next(self._possible_ways(evaluator, taking_part), None) is not None
+
+    def _possible_ways(
+        self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]]
+    ) -> Iterator[tuple[tuple[Move, ...], Fraction]]:
+        """Every way to fire that satisfies all invariants, with the probability of its branches."""
+        for names in product(*taking_part):
+            ways = list(self._ways(evaluator, [[name] for name in names]))
+            possible = [(moves, share) for moves, share in ways if self._can_enter(evaluator, moves)]
+            if self.network.as_uppaal or len(possible) == len(ways):
+                total = sum(share for _, share in possible)
+                yield from ((moves, share / total) for moves, share in possible)
 
     def _taking_part(self, evaluator: AnyEvaluator, transition: Transition) -> list[list[EdgeName]] | None:
         """The enabled edges of each process that takes part, sender first; None if a guard forbids the transition."""
@@ -236,7 +249,7 @@ class ReferenceInterpreter:
         """Every way the transition may end at this delay; only for models without random draws."""
         evaluator = self.evaluator_at(state, delay)
         found = []
-        for moves, probability in self._ways(evaluator, self._firing(evaluator, state, transition)):
+        for moves, probability in self._possible_ways(evaluator, self._firing(evaluator, state, transition)):
             try:
                 after = self._state(self._after(evaluator, moves, no_draw), state.time + delay)
                 found.append(FiringOutcome(moves, probability, after))
@@ -255,11 +268,26 @@ class ReferenceInterpreter:
     ) -> State:
         """The state after `delay` and the transition; `choose` picks the receiving edge and branch of each process."""
         evaluator = self.evaluator_at(state, delay)
-        moves = []
-        for group in self._firing(evaluator, state, transition):
-            ways = [((*name, branch), share) for name in group for branch, share in self._branches(evaluator, name)]
-            moves.append(choose([(move, share / len(group)) for move, share in ways]))
+        taking_part = self._firing(evaluator, state, transition)
+        ways = self._drawn_ways(evaluator, taking_part)
+        moves: list[Move] = []
+        for place in range(len(taking_part)):
+            shares: dict[Move, Fraction] = {}
+            for way, share in ways:
+                shares[way[place]] = shares.get(way[place], Fraction(0)) + share
+            total = sum(shares.values())
+            moves.append(choose([(move, share / total) for move, share in shares.items()]))
+            ways = [(way, share) for way, share in ways if way[place] == moves[-1]]
         return self._state(self._after(evaluator, tuple(moves), draw), state.time + delay)
+
+    def _drawn_ways(
+        self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]]
+    ) -> list[tuple[tuple[Move, ...], Fraction]]:
+        """The ways to fire, with shares in proportion to their probability: edges uniformly, then branches."""
+        if all(len(group) == 1 and len(self._edges[group[0]].branches) == 1 for group in taking_part):
+            return [(tuple((*name, 0) for [name] in taking_part), Fraction(1))]
+        possible = {moves for moves, _ in self._possible_ways(evaluator, taking_part)}
+        return [(moves, share) for moves, share in self._ways(evaluator, taking_part) if moves in possible]
 
     def can_fire(self, state: AnyState, transition: Transition, delay: exact.Real) -> bool:
         """Tell whether it can fire at this delay; agrees with the transition's windows, but uses plain numbers."""

@@ -54,6 +54,8 @@ class Transition:
     broadcast: bool = False
     windows: Windows = ()
     """The exact set of delays at which it can fire."""
+    moves: tuple[Move, ...] = ()
+    """The way to fire it; without, any."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 from math import prod
 
 from bbfalsify.core.errors import BBFalsifyError
@@ -48,19 +48,28 @@ class Replayer(ReferenceInterpreter):
     few_ways = 4
     """Up to this number, outcomes are always checked one by one."""
 
-    def _enters_in_every_way(self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]]) -> bool:
-        """Check independent choices separately: twenty receivers of two edges each have a million ways."""
-        if prod(sum(len(self._edges[name].branches) for name in group) for group in taking_part) > self.few_ways:
+    def _enters(self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]], moves: tuple[Move, ...]) -> bool:
+        """Check the recorded way, and independent choices separately: twenty receivers of two edges have a million."""
+        if moves and self.network.as_uppaal:
+            return self._can_enter(evaluator, moves)
+        parties = [[(process, edge)] for process, edge, _ in moves] or taking_part
+        if prod(sum(len(self._edges[name].branches) for name in group) for group in parties) > self.few_ways:
             choices: Choices = {}
-            for group in taking_part:
+            for group in parties:
                 drawn = [(name, branch) for name in group for branch, _ in self._branches(evaluator, name)]
                 choices[group[0][0]] = [self._edges[name].branches[branch] for name, branch in drawn]
             try:
-                return every_choice_enters(self.network, evaluator, choices, self._concerned)
+                if every_choice_enters(self.network, evaluator, choices, self._concerned):
+                    return True
             except ChoicesMeet:
                 pass
-        ways = islice(self._ways(evaluator, taking_part), MOST_WAYS)
-        return all(self._can_enter(evaluator, moves) for moves, _ in ways)
+        return any(self._enters_by(evaluator, names) for names in islice(product(*parties), MOST_WAYS))
+
+    def _enters_by(self, evaluator: AnyEvaluator, names: Sequence[EdgeName]) -> bool:
+        """Tell whether branches of these edges satisfy all invariants: some in UPPAAL's dialect, else all."""
+        enough = any if self.network.as_uppaal else all
+        ways = islice(self._ways(evaluator, [[name] for name in names]), MOST_WAYS)
+        return enough(self._can_enter(evaluator, moves) for moves, _ in ways)
 
     def _concerned(self, places: Iterable[Place]) -> Iterable[int]:
         """The processes whose invariant may depend on one of these places."""
@@ -137,15 +146,15 @@ class Replayer(ReferenceInterpreter):
         sender: EdgeName = moves[0][:2]
         edge = self._edges[sender]
         if edge.channel is None:
-            return Transition(sender)
+            return Transition(sender, moves=tuple(moves))
         if not edge.sends:
             raise NotAllowed(f"{self.edge_text(sender)} receives, and nobody sends")
         if self.network.channels[edge.channel].broadcast:
-            return Transition(sender, self._edges.hearing(sender, state.locations), broadcast=True)
+            return Transition(sender, self._edges.hearing(sender, state.locations), True, moves=tuple(moves))
         partners = [m[:2] for m in moves[1:]]
         if len(partners) != 1 or partners[0][0] == sender[0] or not self._edges.receives(partners[0], edge.channel):
             raise NotAllowed(f"{self.edge_text(sender)} is a handshake and needs one partner")
-        return Transition(sender, (partners[0],))
+        return Transition(sender, (partners[0],), moves=tuple(moves))
 
     def _bound_nearby(self, state: AnyState, transition: Transition, delay: Fraction, tolerance: Fraction) -> Fraction:
         """Return an allowed delay near one that is not allowed."""

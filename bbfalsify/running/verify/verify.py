@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.reachability.endless_runs import STUCK
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.engines.verification.answer import EXACT, HOLDS, UNDECIDED, VIOLATED, Answer, Effort, Limit
 from bbfalsify.engines.verification.extremes import ExtremesVerification
@@ -30,7 +29,6 @@ from bbfalsify.logic.csl import is_csl
 from bbfalsify.logic.reach_query import Asked, ExtremesQuery, LivenessQuery, parse_asked
 from bbfalsify.logic.uppaal_queries import read_query
 from bbfalsify.modelling import Network, load_network
-from bbfalsify.modelling.language.receiver_choices import open_choices
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.reach import reach
 from bbfalsify.running.reach.trace_files import trace_json
@@ -163,7 +161,6 @@ def verify(
         left = settings.walks if ends is None else min(settings.walks, ends - time.monotonic())
         found = _walked(network, asked, left, seed, execution, work.effort)
         answer = found if found is not None else work.run(go_on_until(ends))
-    answer = _without_open_choices(network, answer)
     return Verification(network, asked, answer, seed, time.monotonic() - began, time.process_time() - used)
 
 
@@ -200,20 +197,3 @@ def _walked(
         VIOLATED if query.universal else HOLDS, effort, trace=best.trace, ending=found.ending,
         found_by=f"random walks ({best.heuristic.value})",
     )  # fmt: skip
-
-
-def _without_open_choices(network: Network, answer: Answer) -> Answer:
-    """Give up a verdict that rests on the absence of transitions where UPPAAL may have more of them."""
-    choices, trace = open_choices(network), answer.trace
-    if trace is not None and not answer.limits:
-        stuck = trace.deadlocked or (answer.ending is not None and answer.ending.kind == STUCK)
-        choices = [c for c in choices if stuck and trace.end.locations[c.process] == c.location]
-    if answer.verdict == UNDECIDED or not choices:
-        return answer
-    if answer.limits:
-        why = f"with the transitions of this tool, but UPPAAL may have more: {choices[0].why}"
-        limits = tuple(replace(limit, why=why) for limit in answer.limits)
-        return replace(answer, verdict=UNDECIDED, why=why, limits=limits)
-    shown = "" if trace is None else f", by a deadlock after {len(trace.steps)} steps"
-    why = f"{answer.verdict} with the transitions of this tool{shown}, but UPPAAL may have more: {choices[0].why}"
-    return replace(answer, verdict=UNDECIDED, why=why, trace=None, ending=None)

@@ -41,6 +41,9 @@ LAWS = {
     "random_arcsine(1, 3)": stats.arcsine(1, 2),
     "random_weibull(2, 3)": stats.weibull_min(2, scale=3),
     "random_tri(1, 2, 5)": stats.triang(0.25, 1, 4),
+    "random_gamma(2.5, 3)": stats.gamma(2.5, scale=3),
+    "random_gamma(0.5, 2)": stats.gamma(0.5, scale=2),
+    "random_beta(2, 0.7)": stats.beta(2, 0.7),
     "random_poisson(3.5)": stats.poisson(3.5),
 }
 SAMPLES = 4000

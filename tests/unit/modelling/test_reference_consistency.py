@@ -47,7 +47,7 @@ def some_delay(window: Window, generator: np.random.Generator) -> Fraction:
 
 
 @examples(40)
-@given(networks(), st.integers(0, 1000))
+@given(networks(dialects=True), st.integers(0, 1000))
 def test_windows_are_what_trying_single_delays_gives(network, seed):
     interpreter = Oracle(network)
     state = walk(network, seed, 6)[-1]

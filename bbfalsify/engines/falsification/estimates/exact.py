@@ -23,6 +23,7 @@ import numpy as np
 
 from bbfalsify.engines.falsification.estimates.dependence import Dependence, Situation, real_name
 from bbfalsify.kernel import CompiledModel, Particles, edge_probability, supports_conditional
+from bbfalsify.modelling.language.receiver_choices import has_open_choices
 from bbfalsify.modelling.network.expressions import Expression
 from bbfalsify.modelling.network.network import Edge
 from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
@@ -77,6 +78,8 @@ class ExactLaw:
         self.model = model
         self.network = model.network
         self.dependence = Dependence(model.network)
+        self.open = has_open_choices(model.network)
+        """Draws may be made again, where what is drawn cannot be entered."""
         self._steps: dict[tuple[Situation, str], dict[Situation, float]] = {}
 
     def word(self, word: Sequence[str]) -> ExactWord:
@@ -175,6 +178,8 @@ class ExactLaw:
                     after.run(branch.updates)
                 for p, branch, _ in choice:
                     memory.locations[p] = branch.target
+                if self.open and not self._enters(after):
+                    raise NotExact(f"what '{edge.action}' draws depends on what can be entered")
                 yield (
                     self.dependence.canonical(memory.locations, memory.integers, memory.reals),
                     math.prod((share for _, _, share in choice), start=Fraction(1)),
@@ -186,6 +191,12 @@ class ExactLaw:
             ) from None
         except ModelRuntimeError as error:
             raise NotExact(f"the model fails: {error}") from None
+
+    def _enters(self, after: Evaluator) -> bool:
+        here = after.memory.locations
+        return all(
+            after.holds(process.locations[here[p]].invariant) for p, process in enumerate(self.network.processes)
+        )
 
     def _receivers(self, machine: Evaluator, sender: int, edge: Edge) -> Iterator[list[tuple[int, Edge, Fraction]]]:
         """Yield for every process that takes part in a broadcast its enabled receiving edges, by weight."""

@@ -23,10 +23,10 @@ from bbfalsify.records.documents import Text
 _WITHOUT_EFFECT = {
     "progress": "progress measures steer another tool's search; they are left out.",
     "gantt": "the Gantt chart is left out.",
+    "string": "constants of type string are left out; only functions of external libraries take them.",
 }
+_AROUND = ("before_update", "after_update")
 _REFUSED = {
-    "before_update": "'before_update' is not supported; write its assignments into the updates of the edges.",
-    "after_update": "'after_update' is not supported; write its assignments into the updates of the edges.",
     "dynamic": "dynamic templates are not supported; declare as many instances as can live at once, with a location "
     "in which they wait to be spawned.",
     "import": "functions of external libraries are not supported; write them in the model's own language.",
@@ -72,6 +72,8 @@ def sections(scanner: Scanner, problems: list[Problem], notes: list[Problem]) ->
             text = scanner.until(";") or Text("", place)
             scanner.accept(";")
             yield Section(special, text)
+        elif special in _AROUND:
+            yield Section("declarations", _function(scanner))
         elif special == "priority":
             scanner.take()
             scanner.take()
@@ -97,7 +99,9 @@ def _special(scanner: Scanner) -> str | None:
         return word.text
     if word.text == "chan" and second.text == "priority":
         return "priority"
-    if word.text in ("progress", "gantt", "before_update", "after_update") and second.text == "{":
+    if word.text == "const" and second.text == "string":
+        return "string"
+    if word.text in (*_WITHOUT_EFFECT, *_AROUND) and second.text == "{":
         return word.text
     if word.text in ("dynamic", "import") or (word.text == "IO" and second.kind == "word"):
         return word.text
@@ -122,8 +126,19 @@ def _skip_declaration(scanner: Scanner) -> None:
         previous = token
 
 
+def _function(scanner: Scanner) -> Text:
+    """Read `before_update { n = 0, m++ }`, as older versions write it, as a function."""
+    word = scanner.take()
+    scanner.accept("{")
+    body = scanner.until("}")
+    scanner.take()
+    parts = [] if body is None else [Text(f"{part.text};", part.place) for part in split(body, ",", ";")]
+    written = joined([Text(f"void {word.text}() {{", scanner.place_of(word)), *parts], " ")
+    return Text(f"{written.text} }}", written.place)
+
+
 def _skip_special(scanner: Scanner, word: str) -> None:
-    if word in ("dynamic", "import"):
+    if word in ("dynamic", "import", "string"):
         scanner.skip_to(";", "}")
     else:
         scanner.skip_to("{")

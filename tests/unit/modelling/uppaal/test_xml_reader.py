@@ -227,16 +227,11 @@ def test_channels(tmp_path):
 @pytest.mark.parametrize(
     ("part", "text", "message"),
     [
-        ("declarations", "int n; before_update { n = 1 }",
-         "'before_update' is not supported; write its assignments into the updates of the edges."),
         ("declarations", "dynamic Q(int n);",
          "dynamic templates are not supported; declare as many instances as can live at once, with a location in "
          "which they wait to be spawned."),
         ("declarations", 'import "lib.so" { int f(int n); };',
          "functions of external libraries are not supported; write them in the model's own language."),
-        ("declarations", "double x; double f() { return random_gamma(1.0, 2.0); }",
-         "'random_gamma' is not supported; allowed random draws are random, random_uniform, random_normal, "
-         "random_exponential, random_arcsine, random_weibull, random_tri, random_poisson."),
     ],
 )  # fmt: skip
 def test_what_is_not_supported_is_refused_by_name(tmp_path, part, text, message):
