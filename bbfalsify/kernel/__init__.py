@@ -26,6 +26,7 @@ from bbfalsify.kernel.walks import (
     count_steps,
     stochastic_walks,
     taped_walk,
+    taped_walks,
     tilted_walks,
 )
 
@@ -54,6 +55,7 @@ __all__ = [
     "stochastic_walks",
     "supports_conditional",
     "taped_walk",
+    "taped_walks",
     "tilted_walks",
     "walk_numbers",
 ]

@@ -9,7 +9,7 @@ finds no room is repeated from its seed with more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -31,8 +31,8 @@ DELAY_DISTRIBUTIONS = np.array(
 _FIRST_CAPACITY = 32
 _FIRST_ROOM = 256
 """Random numbers of a taped walk; one that needs more is repeated with more room."""
-_TILTED_TOGETHER = 50
-"""Tilted walks that share arrays, which have room for the longest of them."""
+_TOGETHER = 50
+"""Taped or tilted walks that share arrays, which have room for the longest of them."""
 
 
 def _shares(distribution: np.ndarray | int, count: int) -> np.ndarray:
@@ -84,26 +84,53 @@ def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_
     return _record(model, len(words), int(max_steps), run)
 
 
-def taped_walk(
-    model: CompiledModel, seed: int, quantiles: np.ndarray, until: float, max_steps: int
-) -> tuple[Walk, np.ndarray, np.ndarray]:
+TapedWalk = tuple[Walk, np.ndarray, np.ndarray]
+"""A walk with all its random numbers and their labels (`rng.py`)."""
+
+
+def taped_walk(model: CompiledModel, seed: int, quantiles: np.ndarray, until: float, max_steps: int) -> TapedWalk:
     """Make one walk as `stochastic_walks` does, in which random number i is quantiles[i] where that is given.
 
-    Return the walk, all its random numbers and their labels (`rng.py`).  Those that are not given are the numbers of
-    the seed's stream at their places.
+    Those that are not given are the numbers of the seed's stream at their places.
     """
-    given = np.floor(np.asarray(quantiles, np.float64) * 2.0**53).astype(np.uint64)
-    room = max(_FIRST_ROOM, 2 * len(given))
+    [made] = taped_walks(model, np.array([seed], np.uint64), [quantiles], until, max_steps)
+    return made
+
+
+def taped_walks(
+    model: CompiledModel, seeds: np.ndarray, quantiles: Sequence[np.ndarray], until: float, max_steps: int
+) -> list[TapedWalk]:
+    """Make taped walks, each with its own given numbers."""
+    refuse_handshakes(model)
+    made: list[TapedWalk] = []
+    for first in range(0, len(seeds), _TOGETHER):
+        words = np.ascontiguousarray(seeds[first : first + _TOGETHER], np.uint64)
+        made += _taped_batch(model, words, quantiles[first : first + _TOGETHER], until, max_steps)
+    return made
+
+
+def _taped_batch(
+    model: CompiledModel, words: np.ndarray, quantiles: Sequence[np.ndarray], until: float, max_steps: int
+) -> list[TapedWalk]:
+    given = [np.floor(np.asarray(one, np.float64) * 2.0**53).astype(np.uint64) for one in quantiles]
+    room = max(_FIRST_ROOM, 2 * max(map(len, given)))
+    numbers: list[np.ndarray] = [np.zeros(0)] * len(words)
+    labels, drawn = list(numbers), np.zeros(len(words), np.int64)
+
+    def before(walker: Walker, b: int) -> None:
+        walker.R[TAPE_GIVEN], walker.R[TAPE_ROOM] = len(given[b]), room
+        walker.R[TAPE : TAPE + len(given[b])] = given[b]
+
+    def after(walker: Walker, b: int) -> None:
+        count = drawn[b] = int(walker.R[TAPE_NEXT])
+        numbers[b] = walker.R[TAPE : TAPE + count].astype(np.float64) * 2.0**-53
+        labels[b] = walker.R[TAPE + room : TAPE + room + count].astype(np.int64)
+
     while True:
-        walker = Walker.of(model, tape=room)
-        walker.R[TAPE_GIVEN], walker.R[TAPE_ROOM] = len(given), room
-        walker.R[TAPE : TAPE + len(given)] = given
-        walk = _one_walk(walker, seed, until, max_steps)
-        drawn = int(walker.R[TAPE_NEXT])
-        if drawn <= room:
-            numbers = walker.R[TAPE : TAPE + drawn].astype(np.float64) * 2.0**-53
-            return walk, numbers, walker.R[TAPE + room : TAPE + room + drawn].astype(np.int64)
-        room = 2 * drawn
+        walks = _one_by_one(Walker.of(model, tape=room), words, until, max_steps, before, after)
+        if drawn.max() <= room:
+            return [(walks.walk(b), numbers[b], labels[b]) for b in range(len(words))]
+        room = 2 * int(drawn.max())
 
 
 def tilted_walks(
@@ -111,43 +138,36 @@ def tilted_walks(
 ) -> list[tuple[Walk, np.ndarray]]:
     """Make walks whose random numbers have tilted laws; return each with the numbers in the bins of the tilts."""
     refuse_handshakes(model)
-    walker, made = Walker.of(model, tilts=tilts), []
-    for first in range(0, len(seeds), _TILTED_TOGETHER):
-        words = np.ascontiguousarray(seeds[first : first + _TILTED_TOGETHER], np.uint64)
-        walks, bins = _tilted_batch(walker, words, tilts.size, until, max_steps)
-        made += [(walks.walk(i), bins[i]) for i in range(len(words))]
+    walker, size, made = Walker.of(model, tilts=tilts), tilts.size, []
+    for first in range(0, len(seeds), _TOGETHER):
+        words = np.ascontiguousarray(seeds[first : first + _TOGETHER], np.uint64)
+        bins = np.zeros((len(words), size), np.uint64)
+
+        def after(walker: Walker, b: int, bins: np.ndarray = bins) -> None:
+            bins[b] = walker.R[len(walker.R) - size :]
+
+        walks = _one_by_one(walker, words, until, max_steps, lambda walker, b: None, after)
+        made += [(walks.walk(b), bins[b]) for b in range(len(words))]
     return made
 
 
-def _tilted_batch(
-    walker: Walker, words: np.ndarray, size: int, until: float, max_steps: int
-) -> tuple[Walks, np.ndarray]:
-    model, bins = walker.model, np.zeros((len(words), size), np.uint64)
-    fixed = *initial_state(model), *limits(model)
+def _one_by_one(
+    walker: Walker, words: np.ndarray, until: float, max_steps: int,
+    before: Callable[[Walker, int], None], after: Callable[[Walker, int], None],
+) -> Walks:  # fmt: skip
+    """Make walks whose tape is looked at before and after each."""
+    fixed = *initial_state(walker.model), *limits(walker.model)
 
     def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
-        for b in range(first, len(words)):  # one by one, as the walker counts the bins of one walk
+        for b in range(first, len(words)):
+            before(walker, b)
             part = words[: b + 1]
-            if stochastic_batch(*walker.arrays, *fixed, part, until, max_steps, b, capacity, *arrays) == b:
+            if stochastic_batch(*walker.arrays, *fixed, part, float(until), int(max_steps), b, capacity, *arrays) == b:
                 return b
-            bins[b] = walker.R[len(walker.R) - size :]
+            after(walker, b)
         return len(words)
 
-    return _record(model, len(words), max_steps, run, walker), bins
-
-
-def _one_walk(walker: Walker, seed: int, until: float, max_steps: int) -> Walk:
-    model = walker.model
-    refuse_handshakes(model)
-    words = np.array([seed], np.uint64)
-
-    def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
-        return stochastic_batch(
-            *walker.arrays, *initial_state(model), *limits(model), words, float(until), int(max_steps), first,
-            capacity, *arrays,
-        )  # fmt: skip
-
-    return _record(model, 1, int(max_steps), run, walker).walk(0)
+    return _record(walker.model, len(words), int(max_steps), run, walker)
 
 
 def count_steps(

@@ -2,9 +2,11 @@
 
 Wilson's interval inverts the normal test.  With few hits or few misses it would cover too seldom (in the worst case
 84 % instead of 95 %), so there it is corrected for continuity (Newcombe 1998): computed over all probabilities, at
-least 94.1 % from 300 runs on.  Jeffreys' is Bayesian, with the prior beta(1/2, 1/2): it covers as often as it says on
-average over probabilities, not for each of them.  Wald's sequential test decides between p ≥ threshold + δ and
-p ≤ threshold − δ with as few runs as possible; inside the gap either answer may come.
+least 94.1 % from 300 runs on.  The Bayesian one is robust: it contains the central posterior intervals of all priors
+beta(a, 1 - a) with a from 0.1 to 0.9 (Jeffreys' is a = 1/2; alone it covers 88 % in its worst case), and so covers at
+least 94.2 % from 30 runs on, whatever the probability.  All a from 0 to 1 would be Clopper and Pearson's interval.
+Wald's sequential test decides between p ≥ threshold + δ and p ≤ threshold − δ with as few runs as possible; inside the
+gap either answer may come.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from scipy import special
 
 FEW = 20
 """With fewer hits or misses than this, Wilson's interval is corrected for continuity."""
+PRIORS = (0.1, 0.9)
+"""Least and largest a of the priors beta(a, 1 - a) of the Bayesian interval."""
 
 
 def wilson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -37,11 +41,12 @@ def _score_limit(hits: float, trials: int, z: float) -> float:
     return (share + width / 2 + half) / (1 + width)
 
 
-def jeffreys(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Central interval of the posterior beta(hits + 1/2, misses + 1/2)."""
-    doubt = (1 - confidence) / 2
-    low = 0.0 if hits == 0 else float(special.betaincinv(hits + 0.5, trials - hits + 0.5, doubt))
-    high = 1.0 if hits == trials else float(special.betaincinv(hits + 0.5, trials - hits + 0.5, 1 - doubt))
+def bayesian(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The hull of the central posterior intervals of all priors beta(a, 1 - a) with a between `PRIORS`."""
+    doubt, (least, most) = (1 - confidence) / 2, PRIORS
+    misses = trials - hits
+    low = 0.0 if hits == 0 else float(special.betaincinv(hits + least, misses + 1 - least, doubt))
+    high = 1.0 if misses == 0 else float(special.betaincinv(hits + most, misses + 1 - most, 1 - doubt))
     return low, high
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.logic.csl import Bound
-from bbfalsify.stats.binomial import FEW, SequentialTest, jeffreys, normal_samples, wilson
+from bbfalsify.stats.binomial import FEW, PRIORS, SequentialTest, bayesian, normal_samples, wilson
 from bbfalsify.stats.intervals import clopper_pearson
 from bbfalsify.stats.sequential import Counts, StoppingRule, chernoff_hoeffding_samples, hoeffding
 
@@ -26,7 +26,7 @@ FIXED = {
     "okamoto": (hoeffding, "Okamoto (Chernoff–Hoeffding)"),
     "clopper_pearson": (clopper_pearson, "Clopper–Pearson"),
     "wilson": (wilson, f"Wilson (corrected for continuity below {FEW} hits or misses)"),
-    "bayes": (jeffreys, "Bayes, prior beta(1/2, 1/2)"),
+    "bayes": (bayesian, f"Bayes, priors beta(a, 1 - a), a from {PRIORS[0]:g} to {PRIORS[1]:g}"),
 }
 
 

@@ -29,7 +29,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.splitting import Pass, Passes, PassPlan
 from bbfalsify.engines.estimation.uses import VIOLATED, JudgedUses
-from bbfalsify.engines.falsification.space import PlayedRun, ProfileSpace
+from bbfalsify.engines.falsification.space import NumberedRun, ProfileSpace
 
 SURVIVE = 0.2
 """Share of the runs between two levels."""
@@ -67,23 +67,20 @@ class ProfileRuns:
     def __init__(self, uses: JudgedUses) -> None:
         self.uses, self.space = uses, ProfileSpace(uses.usage)
 
-    def drawn(self, count: int, seeds: SeedTree) -> list[PlayedRun]:
-        return [self.space.run((), int(word)) for word in seeds.words(count)]
+    def drawn(self, count: int, seeds: SeedTree) -> list[NumberedRun]:
+        return self.space.numbered([np.zeros(0)] * count, seeds.words(count))
 
-    def numbers(self, run: PlayedRun) -> np.ndarray:
-        return run.choices.quantiles
+    def numbers(self, run: NumberedRun) -> np.ndarray:
+        return run.numbers
 
     def changed(
-        self, runs: list[PlayedRun], rng: np.random.Generator, seeds: SeedTree, widths: np.ndarray
-    ) -> dict[int, PlayedRun]:
-        made: dict[int, PlayedRun] = {}
-        for i, (run, word) in enumerate(zip(runs, seeds.words(len(runs)), strict=True)):
-            numbers = moved(run.choices.quantiles, rng, widths)
-            if not np.array_equal(numbers, run.choices.quantiles):
-                made[i] = self.space.run(numbers, int(word))
-        return made
+        self, runs: list[NumberedRun], rng: np.random.Generator, seeds: SeedTree, widths: np.ndarray
+    ) -> dict[int, NumberedRun]:
+        words, numbers = seeds.words(len(runs)), [moved(run.numbers, rng, widths) for run in runs]
+        new = [i for i, run in enumerate(runs) if not np.array_equal(numbers[i], run.numbers)]
+        return dict(zip(new, self.space.numbered([numbers[i] for i in new], words[new]), strict=True))
 
-    def scores(self, runs: list[PlayedRun]) -> np.ndarray:
+    def scores(self, runs: list[NumberedRun]) -> np.ndarray:
         return self.uses.scores([run.walk for run in runs])
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bbfalsify.core.choices import HIGHEST, ChoiceSequence, DrawnValue, Label, labelled
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks, taped_walk, walk_numbers
+from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks, taped_walks, walk_numbers
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel import rng as tape
 from bbfalsify.modelling.network.draws import DrawnVariable, drawn_variables
@@ -32,6 +32,14 @@ _KINDS = {
 
 SAME_MOMENT = 1e-9
 """Difference of two moments, relative to 1 + their size, that is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedRun:
+    """A run with its quantiles alone."""
+
+    numbers: np.ndarray
+    walk: Walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +75,33 @@ class ProfileSpace:
 
     def run(self, quantiles: Sequence[float] | np.ndarray, seed: int) -> PlayedRun:
         """Make the run of these quantiles; those that are missing come from the seed."""
-        given = rounded(quantiles)
-        values, own = self.usage.values, self.usage.values.width
-        first = values.from_word(seed)
-        first[: min(own, len(given))] = given[:own]
+        [(made, codes)] = self._made([quantiles], np.array([seed], np.uint64))
+        pairs = [(label.kind, label.name) for label in self.usage.values.labels] + self._names.named(codes)
+        labels = self.usage.values.labels if self.fixed else labelled(pairs)
+        return PlayedRun(ChoiceSequence(made.numbers, labels), made.walk)
+
+    def numbered(self, quantiles: Sequence[np.ndarray], seeds: np.ndarray) -> list[NumberedRun]:
+        """Make many runs at once as `run` does, without the labels of their choices."""
+        return [made for made, _ in self._made(quantiles, seeds)]
+
+    def _made(
+        self, quantiles: Sequence[Sequence[float] | np.ndarray], seeds: np.ndarray
+    ) -> list[tuple[NumberedRun, np.ndarray]]:
+        """Runs, and the codes of the random numbers of their walks (`kernel/rng.py`)."""
+        values, own, model = self.usage.values, self.usage.values.width, self.usage.model
+        given, firsts = [rounded(one) for one in quantiles], [values.from_word(int(seed)) for seed in seeds]
+        for first, one in zip(firsts, given, strict=True):
+            first[: min(own, len(one))] = one[:own]
         if self.fixed:
-            return PlayedRun(ChoiceSequence(first, values.labels), replace(self._idle, values=first))
-        model = self.usage.model
-        walk, numbers, codes = taped_walk(model, seed, given[own:], self.usage.duration, MAX_STEPS)
-        self.usage.check_walk(walk)
-        pairs = [(label.kind, label.name) for label in values.labels] + self._names.named(codes)
-        choices = ChoiceSequence(np.append(first, numbers), labelled(pairs))
-        return PlayedRun(choices, replace(walk, values=first) if own else walk)
+            return [(NumberedRun(one, replace(self._idle, values=one)), np.zeros(0, np.int64)) for one in firsts]
+        made = []
+        rest = [one[own:] for one in given]
+        taped = taped_walks(model, seeds, rest, self.usage.duration, MAX_STEPS)
+        for first, (walk, numbers, codes) in zip(firsts, taped, strict=True):
+            self.usage.check_walk(walk)
+            walk = replace(walk, values=first) if own else walk
+            made.append((NumberedRun(np.append(first, numbers), walk), codes))
+        return made
 
     def played(self, walk: Walk) -> PlayedRun | None:
         """The run that begins with this walk, from its choices; what follows a walk that ends early is drawn.
