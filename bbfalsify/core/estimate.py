@@ -30,6 +30,13 @@ class Estimate:
     """
     at_least: bool = False
     """True where it is the estimate of a part: the whole is at least as probable."""
+    unseen: float = 0.0
+    """Upper limit of what belongs to the whole, was never met and is not in the interval; 1 where nothing is known."""
+
+    @property
+    def at_most(self) -> float:
+        """Upper limit of the whole."""
+        return min(1.0, self.high + self.unseen) if self.unseen else self.high
 
     def as_json(self) -> dict[str, Any]:
         """An infinite number (the mean time until what may never happen) is null."""
@@ -45,7 +52,9 @@ class Estimate:
             # Older versions told the upper limit as the value of what was never met.
             none_seen, numbers["value"] = True, 0.0
         at_least = bool(data.get("at_least", f", {AT_LEAST}" in method))
-        return Estimate(**numbers, method=method, samples=int(data["samples"]), none_seen=none_seen, at_least=at_least)
+        unseen = float(data.get("unseen", at_least))
+        return Estimate(**numbers, method=method, samples=int(data["samples"]), none_seen=none_seen, at_least=at_least,
+                        unseen=unseen)  # fmt: skip
 
     def __str__(self) -> str:
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"

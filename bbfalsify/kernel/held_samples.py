@@ -8,11 +8,12 @@ from bbfalsify.jit import jit
 
 
 @jit
-def merged_times(grid, duration, walk_times, steps, times, offsets):
-    """Merge the grid, the times of each walk up to the duration, and the duration; walk i begins at offsets[i]."""
+def merged_times(grid, ends, walk_times, steps, times, offsets):
+    """Merge the grid, the times of each walk up to its end, and the end; walk i begins at offsets[i]."""
     place = 0
     for walk in range(len(steps)):
         offsets[walk] = place
+        duration = ends[walk]
         last = -1.0
         at, step = 0, 0
         while True:
@@ -35,10 +36,10 @@ def merged_times(grid, duration, walk_times, steps, times, offsets):
 
 
 @jit
-def held_values(times, offsets, walk_times, steps, levels, initial, duration, values):
+def held_values(times, offsets, walk_times, steps, levels, initial, ends, values):
     """Hold at each sample the level that the last action up to then has set; NaN sets nothing."""
     for walk in range(len(steps)):
-        level, step = initial, 0
+        level, step, duration = initial, 0, ends[walk]
         for place in range(offsets[walk], offsets[walk + 1]):
             while step < steps[walk] and walk_times[walk, step] <= times[place] and walk_times[walk, step] <= duration:
                 if not np.isnan(levels[walk, step]):

@@ -67,7 +67,9 @@ def number_in_words(found: Estimate) -> str:
     if found.none_seen:
         return f"none met, at most {found.high:.4g} ({100 * found.confidence:g} %)"
     told = f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
-    return f"at least {told}" if found.at_least else told
+    if not found.at_least:
+        return told
+    return f"at least {told}" + (f", with what was never met at most {found.at_most:.4g}" if found.unseen < 1 else "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -195,9 +195,8 @@ def heater_plain() -> Case:
     def repeat(numbers: range) -> Iterator[Found]:
         usage, ask = heater(75.0)
         for number in numbers:
-            walks = usage.stochastic_walks(SeedTree(1).child("coverage", "heater", number).words(RUNS))
-            scores = JudgedUses(ask, usage, 0, "plain").scores([walks.walk(i) for i in range(RUNS)])
-            yield of_counts(scores == -np.inf, 0.02)
+            words = SeedTree(1).child("coverage", "heater", number).words(RUNS)
+            yield of_counts(JudgedUses(ask, usage, 0, "plain", ask_uses=ask.uses).plain_violations(words)[0], 0.02)
 
     return Case("heater above 75: plain", lambda: OVERHEATS, repeat)
 
@@ -211,12 +210,12 @@ def loop(limit: float, exact: float, of: str, words: int = 0, **settings: object
         usage, ask = heater(limit)
         for number in numbers:
             seeds = SeedTree(1).child("coverage", name, number)
-            answered = answer_use(ask, usage, 0, chosen, seeds, lambda: True)
+            answered = answer_use(ask, usage, 0, chosen, seeds, lambda: True, ask.uses)
             found, label = answered.estimate, name.partition(": ")[2]
             assert found is not None
             if len(answered.evidence.get("words", ())) < words:
-                label += ", words are missing: low limit only"
-                found = replace(found, high=1.0)
+                label += ", words are missing: with what was never met"
+                found = replace(found, high=found.at_most)
             yield {label: (found.value, found.low, found.high)}
 
     return Case(name, lambda: exact, repeat)
@@ -227,7 +226,7 @@ def inside_a_word() -> Case:
 
     def one(seeds: SeedTree) -> Estimate:
         usage, ask = heater(LIMIT)
-        source = TiltedWord(WordRuns(JudgedUses(ask, usage, 0, "inside"), WORD, seeds))
+        source = TiltedWord(WordRuns(JudgedUses(ask, usage, 0, "inside", ask_uses=ask.uses), WORD, seeds))
         return ImportanceSampling(source, seeds, 0.95, 0.2, 100, 20_000, lambda: True).estimate()
 
     name = "inside on·on·on·on·on: tilts"

@@ -20,7 +20,6 @@ once; this is compared with the system itself and its monitor first.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -29,9 +28,10 @@ from in_process import Bench, open_campaign
 from search import exact_heater
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.query import Answer, Query, UsesQuery, UseVerdicts
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.core.verdict import VERDICTS, Judgement, SimulationStatus, Verdict
+from bbfalsify.engines.falsification.baseline.seeded_uses import SeededUses
 from bbfalsify.engines.falsification.estimates.conditional import conditional_split
 from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
@@ -69,25 +69,43 @@ class ClosedForm:
     limit: float = 75.0
 
     def __call__(self, queries: Sequence[Query]) -> list[Answer]:
-        walks = [q.source.walk for q in queries]
-        answers: list[Answer] = [Answer(OK)] * len(walks)
-        on = self.usage.model.actions.index("on")
-        for length in {len(walk.times) for walk in walks}:
-            rows = [i for i, walk in enumerate(walks) if len(walk.times) == length]
-            times = np.minimum([walks[i].times for i in rows], self.usage.duration)
-            heats = self.usage.model.edge_action[np.array([walks[i].edges for i in rows])] == on
-            temperature, before, target = np.zeros(len(rows)), np.zeros(len(rows)), 0.0
-            hottest, moments = np.zeros(len(rows)), np.full(len(rows), np.inf)
-            for step in range(length):
-                temperature = target + (temperature - target) * np.exp((before - times[:, step]) / 10)
-                hottest = np.maximum(hottest, temperature)
-                # The moment is somewhere in this delay; any moment in it names the step.
-                moments = np.where(np.isinf(moments) & (temperature > self.limit), times[:, step], moments)
-                before, target = times[:, step], np.where(heats[:, step], 100.0, 0.0)
-            for row, margin, moment in zip(rows, (self.limit - hottest).tolist(), moments.tolist(), strict=True):
-                verdict = Verdict.SATISFIED if math.isinf(moment) else Verdict.VIOLATED
-                answers[row] = Answer(OK, (Judgement(verdict, margin, moment),))
-        return answers
+        found = self._judged([q.source.walk for q in queries])
+        return [
+            Answer(OK, (Judgement(VERDICTS[verdict], margin, moment),))
+            for verdict, margin, moment in zip(*(column[:, 0].tolist() for column in found), strict=True)
+        ]
+
+    def uses(self, query: UsesQuery) -> UseVerdicts:
+        """An `AskUses`: the same for many uses at once."""
+        if isinstance(query.source, SeededUses):
+            walks = self.usage.stochastic_walks(query.source.seeds)
+            return UseVerdicts(*self._of_rows(walks.times, walks.edges, walks.steps))
+        return UseVerdicts(*self._judged(query.source.walks))
+
+    def _judged(self, walks: Sequence[Walk]) -> tuple[np.ndarray, ...]:
+        steps = np.array([len(walk.times) for walk in walks])
+        times = np.full((len(walks), int(steps.max(initial=1))), np.inf)
+        edges = np.zeros(times.shape, int)
+        for row, walk in enumerate(walks):
+            times[row, : steps[row]], edges[row, : steps[row]] = walk.times, walk.edges
+        return self._of_rows(times, edges, steps)
+
+    def _of_rows(self, times: np.ndarray, edges: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Verdict, distance to the limit and moment of each walk, as columns."""
+        heats = self.usage.model.edge_action[edges] == self.usage.model.actions.index("on")
+        times = np.minimum(times, self.usage.duration)
+        temperature, before, target = np.zeros(len(times)), np.zeros(len(times)), np.zeros(len(times))
+        hottest, moments = np.zeros(len(times)), np.full(len(times), np.inf)
+        for step in range(times.shape[1]):
+            made = step < steps
+            now = np.where(made, times[:, step], before)
+            temperature = target + (temperature - target) * np.exp((before - now) / 10)
+            hottest = np.maximum(hottest, temperature)
+            # The moment is somewhere in this delay; any moment in it names the step.
+            moments = np.where(np.isinf(moments) & (temperature > self.limit), now, moments)
+            before, target = now, np.where(made, np.where(heats[:, step], 100.0, 0.0), target)
+        verdicts = np.where(np.isinf(moments), VERDICTS.index(Verdict.SATISFIED), VERDICTS.index(Verdict.VIOLATED))
+        return tuple(column[:, None] for column in (verdicts, self.limit - hottest, moments))
 
 
 def check(bench: Bench, ask: ClosedForm) -> None:

@@ -58,7 +58,17 @@ def test_json(cli, files):
     data = cli("fit", "log.csv", "--structure", "structure.yaml", "-o", "fitted.yaml", "--json", "-q").json
     assert (data["sessions"], data["events"], data["counted"], data["file"]) == (10, 300, 300, "fitted.yaml")
     estimate = data["parameters"]["weight of User.S -> S (on)"]
-    assert set(estimate) == {"value", "low", "high", "confidence", "method", "samples", "none_seen", "at_least"}
+    assert set(estimate) == {
+        "value",
+        "low",
+        "high",
+        "confidence",
+        "method",
+        "samples",
+        "none_seen",
+        "at_least",
+        "unseen",
+    }
     assert set(data["uncertainty"]) == set(data["parameters"]) and data["tests"]["User.S"]["fits"] is True
 
 

@@ -57,7 +57,7 @@ def test_the_json_contract(cli, heater):
     contract = {"outcome", "seed", "simulations", "counterexamples", "found_probability", "smc", "run_directory"}
     assert contract <= set(data)
     assert (data["outcome"], data["seed"]) == ("falsified", 1)
-    estimate = {"value", "low", "high", "confidence", "method", "samples", "none_seen", "at_least"}
+    estimate = {"value", "low", "high", "confidence", "method", "samples", "none_seen", "at_least", "unseen"}
     assert set(data["found_probability"]) == estimate
     overall = data["requirements"][0]
     assert set(overall["violation"]) == estimate and set(overall["unseen"]) == {"high", "confidence"}

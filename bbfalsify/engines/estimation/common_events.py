@@ -12,7 +12,6 @@ from collections.abc import Callable
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.tilted_uses import TiltedUses
 from bbfalsify.engines.estimation.uses import JudgedUses
 from bbfalsify.stats.sequential import Counts, StoppingRule
 
@@ -20,7 +19,8 @@ LOOK, COMMON = 100, 10
 """Uses of the first look, and violations among them that make plain simulation cheaper than a sum over words."""
 LONGER, OPEN, OFTEN = 1000, 3, 20
 """Uses of both looks together, violations of the first that call for the second, and of both that are common."""
-_BATCH = 1000
+_BATCH, _GROWTH = 1000, 10
+"""Uses between two looks at least, and the part of all uses that they are."""
 
 
 def plainly_if_common(
@@ -29,15 +29,13 @@ def plainly_if_common(
     """The estimate by plain uses with what is to be said about it; None where the violation is not common."""
     if most < 10 * LOOK:
         return None
-    source, rule, counts, size = TiltedUses(uses), StoppingRule("sequence", None, relative, confidence), Counts(), LOOK
+    rule, counts, size = StoppingRule("sequence", None, relative, confidence), Counts(), LOOK
     while size > 0 and go_on():
         try:
-            made = source.draw(source.own(), size, seeds.child(counts.trials))
+            met, unknown = uses.plain_violations(seeds.child(counts.trials).words(size))
         except BudgetSpent:
             break
-        uses.count_plain(made.met)
-        hits = counts.hits + int(made.met.sum())
-        counts = Counts(hits, counts.trials + size, counts.failed + made.unknown)
+        counts = Counts(counts.hits + int(met.sum()), counts.trials + size, counts.failed + unknown)
         if counts.hits < (COMMON if counts.trials < LONGER else OFTEN):
             if counts.trials >= LONGER or counts.hits < OPEN or most < 10 * LONGER:
                 return None
@@ -45,7 +43,7 @@ def plainly_if_common(
             continue
         if rule.reached(counts):
             return rule.estimate(counts), [_said(counts)]
-        size = min(_BATCH, most - counts.trials)
+        size = min(max(_BATCH, counts.trials // _GROWTH), most - counts.trials)
     if not counts.hits:
         return None
     return rule.estimate(counts), [

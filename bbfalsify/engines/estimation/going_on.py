@@ -66,7 +66,9 @@ def combined(
     runs = plain.runs + more.runs
     if more.estimate.none_seen or more.estimate.method == NOT_ESTIMATED:
         return replace(plain, runs=runs, warnings=[*plain.warnings, f"{said}, which says nothing more", *more.warnings])
-    warnings = [said, *more.warnings]
-    if more.estimate.low > plain.estimate.high:
+    warnings, found = [said, *more.warnings], more.estimate
+    if found.at_least:  # all of it is no more than the plain runs say
+        found = replace(found, unseen=min(found.unseen, max(0.0, plain.estimate.high - found.high)))
+    if found.low > plain.estimate.high:
         warnings.append(f"the two disagree: by the plain runs it is at most {plain.estimate.high:.3g}")
-    return replace(more, runs=runs, warnings=warnings)
+    return replace(more, estimate=found, runs=runs, warnings=warnings)

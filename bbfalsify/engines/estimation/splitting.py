@@ -12,8 +12,8 @@ restart         a run that rises to level k is continued R_k times; all but one 
                 fall below it; each meeting of the goal counts 1 / (R_1 … R_k)        (Villén-Altamirano 1991)
 
 A success that has met the goal stays one on all higher levels.  Passes are independent.  Each is unbiased (adaptive,
-because runs that chose a level do not count for it), so Student's interval over passes, on the logarithm's scale, is
-honest as long as passes do not die out.
+because runs that chose a level do not count for it), so Student's interval over passes, on the logarithm's scale and
+with the upper limit of a gamma law, is honest as long as passes do not die out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bbfalsify.engines.estimation.path_sampler import PathSampler, Runs, Starts
 from bbfalsify.engines.estimation.plain_rule import MOST_RUNS
 from bbfalsify.engines.estimation.restart import restart_pass, thresholds
 from bbfalsify.engines.estimation.settings import EstimateSettings
-from bbfalsify.stats.intervals import clopper_pearson, t_interval
+from bbfalsify.stats.intervals import clopper_pearson, skewed_interval
 
 MOST_LEVELS = 10_000
 FEW_ROOTS = 20
@@ -74,7 +74,7 @@ class Passes:
     stopped: str | None = None
     pilot_runs: int = 0
     independent_roots: bool = False
-    """First runs do not know of each other: they bound the variance from below."""
+    """What descends from different first runs stays different: they bound the variance from below."""
 
     def make(self, plan: PassPlan, one: Callable[[int], Pass]) -> None:
         """Make passes; with a relative precision twice as many, again and again, until it is reached."""
@@ -106,7 +106,7 @@ class Passes:
         return bool(high - low <= 2 * relative * values.mean())
 
     def _interval(self, values: np.ndarray) -> tuple[float, float]:
-        """Student's over the passes.
+        """Student's over the passes, for skewed ones.
 
         The sum of n independent numbers of which only a share q is positive has a relative variance of at least
         (1 − q) / (q n): passes of few roots often agree better than that, and covered in 93 % instead of 95 %.
@@ -116,7 +116,7 @@ class Passes:
         if values.min() == 1.0:  # all of the first, independent runs
             return clopper_pearson(runs, runs, self.confidence)
         least = 1 / hits - 1 / runs if hits else 0.0
-        return t_interval(values, self.confidence, max(0.0, least))
+        return skewed_interval(values, self.confidence, max(0.0, least))
 
     @property
     def roots(self) -> int:

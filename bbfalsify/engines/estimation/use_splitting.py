@@ -94,7 +94,8 @@ class UseSplitting:
     seeds: SeedTree
 
     def __post_init__(self) -> None:
-        self.passes = Passes(self.particles, self.confidence)
+        # Changed uses keep part of the random numbers of the first ones.
+        self.passes = Passes(self.particles, self.confidence, independent_roots=True)
         self.population.uses.continues = True
 
     def estimate(self) -> Estimate:
@@ -189,7 +190,9 @@ def moved(numbers: np.ndarray, rng: np.random.Generator, widths: np.ndarray) -> 
     """
     share, scale = (0.1, 0.3, 1.0)[rng.integers(3)], (0.1, 0.4, 1.0)[rng.integers(3)]
     kept = int(rng.integers(2)) * int(rng.integers(max(1, len(widths))))
-    chosen = (rng.random(numbers.shape) < share) & (np.arange(len(numbers)) >= kept)
-    reach = scale * np.append(widths, np.ones(max(0, len(numbers) - len(widths))))[: len(numbers)]
-    turned = (numbers + reach * (2 * rng.random(numbers.shape) - 1)) % 1.0
+    chosen = rng.random(len(numbers)) < share
+    chosen[:kept] = False
+    reach, known = np.full(len(numbers), scale), min(len(widths), len(numbers))
+    reach[:known] *= widths[:known]
+    turned = (numbers + reach * (2 * rng.random(len(numbers)) - 1)) % 1.0
     return np.where(chosen, np.minimum(turned, HIGHEST), numbers)

@@ -11,6 +11,7 @@ from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, AnyQuery, Ask, AskUses, Query, UsesQuery, UseVerdicts
 from bbfalsify.core.verdict import VERDICTS, Judgement, StopReason, Verdict
+from bbfalsify.engines.falsification.baseline.seeded_uses import SeededUses
 from bbfalsify.engines.falsification.baseline.walk_uses import WalkUses
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.usage import Usage
@@ -72,7 +73,7 @@ class JudgedUses:
     """Keys of violations that count, with how often they were met."""
 
     continues: bool = False
-    """Uses begin like others: they may go on from saved states of the system."""
+    """Uses begin like others: they may go on from saved states of the system, unless it takes many at once."""
     duration: float = 0.0
     """Time of all uses together."""
     simulated: float = 0.0
@@ -88,6 +89,28 @@ class JudgedUses:
     def plainly(self, confidence: float) -> Estimate:
         """The estimate by the plain uses alone."""
         return StoppingRule("clopper_pearson", confidence=confidence).estimate(self.plain)
+
+    def plain_violations(self, seeds: np.ndarray) -> tuple[np.ndarray, int]:
+        """Which of the uses with these seeds under the profile's own law violate, and how many have no verdict."""
+        found = None
+        if self.ask_uses is not None:
+            found = self.ask_uses(UsesQuery(self.name, self.asked + 1, SeededUses(self.usage, seeds)))
+        if found is None:
+            before, walks = self.unknown, self.usage.stochastic_walks(seeds)
+            self.usage.check(walks)
+            made = self.usage.values.seeded({i: walks.walk(i) for i in range(len(seeds))}, seeds)
+            met = self.scores(list(made.values())) == VIOLATED
+            unknown = self.unknown - before
+        else:
+            met = found.verdicts[:, self.requirement] == VERDICTS.index(Verdict.VIOLATED)
+            unknown = len(seeds) - found.executed
+            self.asked, self.unknown = self.asked + len(seeds), self.unknown + unknown
+            rows = np.flatnonzero(met)
+            walks = self.usage.stochastic_walks(seeds[rows])
+            for place, moment in enumerate(found.moments[rows, self.requirement].tolist()):
+                self._count_key(walks.walk(place), moment)
+        self.count_plain(met)
+        return met, unknown
 
     def scores(self, walks: Sequence[Walk], whole: int | None = None) -> np.ndarray:
         """Robustness of each use: the lower the closer to a violation; `VIOLATED`, or infinite where unknown.
@@ -113,10 +136,12 @@ class JudgedUses:
 
         None is the judgement of a use without a verdict.
         """
-        if self.ask_uses is not None and not self.continues:
+        if self.ask_uses is not None:
             many = self.ask_uses(UsesQuery(self.name, self.asked + 1, WalkUses(self.usage, walks, stops)))
             if many is not None:
                 columns = (c[:, self.requirement].tolist() for c in (many.verdicts, many.robustness, many.moments))
+                time = sum(self.usage.duration if stop is None else stop for stop in stops)
+                self.duration, self.simulated = self.duration + time, self.simulated + time
                 yield from ((Judgement(VERDICTS[code], *rest), True) for code, *rest in zip(*columns, strict=True))
                 return
         drafts = [self.usage.draft(walk, stop=stop) for walk, stop in zip(walks, stops, strict=True)]
@@ -136,12 +161,16 @@ class JudgedUses:
             return max(float(judgement.robustness), 0.0)
         if not executed:  # a failure that counts as a violation: nobody saw when
             return VIOLATED
-        step = violating_step(walk.times, judgement.first_violation_time)
+        return VIOLATED if self._count_key(walk, judgement.first_violation_time, whole) else np.inf
+
+    def _count_key(self, walk: Walk, moment: float, whole: int | None = None) -> bool:
+        """Count the key of a violation at this moment; False: it is none that counts."""
+        step = violating_step(walk.times, moment)
         key = walk.prefix(step).actions(self.usage.model)
         if key in self.listed or whole not in (None, step):
-            return np.inf
+            return False
         self.keys[key] = self.keys.get(key, 0) + 1
-        return VIOLATED
+        return True
 
     def without(self, keys: Collection[tuple[str, ...]], name: str) -> JudgedUses:
         """The same, for violations with other keys only."""

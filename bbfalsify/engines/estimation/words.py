@@ -128,9 +128,11 @@ class Words:
 
     def _sum(self, remainder: Estimate, said: Sequence[str]) -> Estimate:
         known, unknown = list(self.parts.values()), remainder.method == NOT_ESTIMATED
+        unseen = 0.0
         if unknown:
             self.said.append("violations with other words were not estimated: at least")
         elif remainder.none_seen:
+            unseen = remainder.high
             self.said.append(f"no use with another word violated: at least; those are at most {remainder.high:.2g}")
         else:
             known.append(remainder)
@@ -141,7 +143,9 @@ class Words:
         at_least = unknown or remainder.none_seen
         method = f"sum over {len(self.parts)} words" + (f", {AT_LEAST}" if at_least else " and the remainder")
         low, high = max(0.0, low), min(1.0, high)
-        return Estimate(value, low, high, self.confidence, method, self.simulations, at_least=at_least)
+        if unknown:  # all violations together are no more than plain uses say
+            unseen = max(0.0, self.uses.plainly(self.confidence).high - high)
+        return Estimate(value, low, high, self.confidence, method, self.simulations, at_least=at_least, unseen=unseen)
 
     def _word(self, word: Key, most: int) -> Estimate:
         """The probability that a use follows the word and is first violated in its last step, by at most so many."""
@@ -169,8 +173,8 @@ class Words:
         """The estimate by passes along the word, and how many of their traces violate."""
         even, estimator = self.inside == "quasi_random", "auto" if self.inside == "words" else "conditional"
         plan = PassPlan(PASSES, traces, estimator, self.confidence, quasi_random=even)
-        ask, usage, requirement = self.uses.ask, self.uses.usage, self.uses.requirement
-        found = estimate_word(ask, usage, word, plan, seeds, requirement=requirement, name=name)
+        ask, ask_uses, usage, requirement = self.uses.ask, self.uses.ask_uses, self.uses.usage, self.uses.requirement
+        found = estimate_word(ask, usage, word, plan, seeds, requirement=requirement, name=name, ask_uses=ask_uses)
         return found.probability, found.passes.total_hits
 
     def _precise(self, found: Estimate) -> bool:

@@ -138,8 +138,7 @@ def _row(requirement: Requirement, found: Answered, bound: Bound | None, seconds
     estimate, verdict = found.estimate, found.verdict
     assert estimate is not None
     if bound is not None and verdict is None and not found.asks_verdict:
-        # What is called "at least" has no upper limit.
-        verdict = bound.verdict(estimate.low, 1.0 if estimate.at_least else estimate.high)
+        verdict = bound.verdict(estimate.low, estimate.at_most)
     word = None if bound is None else verdict_word(verdict)
     outcome = Outcome.NOT_FALSIFIED if word is None else OUTCOMES[word]
     return EstimateRow(

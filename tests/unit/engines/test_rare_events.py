@@ -350,7 +350,7 @@ def test_levels_that_a_pass_chooses_itself_do_not_make_it_too_large():
 
 def test_a_longer_look_recognises_what_is_less_common():
     """About 0.046, so 100 uses meet 3 to 9: 1,000 decide."""
-    found = loop(2, stl="always[0:20](T <= 60)", method="words", particles=100, precision="relative 0.2")
+    found = loop(3, stl="always[0:20](T <= 60)", method="words", particles=100, precision="relative 0.2")
     assert found.estimate is not None and found.estimate.method == "confidence sequence" and found.runs < 10_000
     assert found.estimate.low < 0.0459 < found.estimate.high and "words" not in found.evidence
 

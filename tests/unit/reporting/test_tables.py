@@ -18,7 +18,7 @@ from bbfalsify.results.recorded import read_results
 def estimate(value: float) -> dict:
     return {
         "value": value, "low": 0.8 * value, "high": 1.2 * value, "confidence": 0.95, "method": "m", "samples": 1000,
-        "none_seen": False, "at_least": False,
+        "none_seen": False, "at_least": False, "unseen": 0.0,
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from bbfalsify.core.query import UsesQuery
 from bbfalsify.core.verdict import VERDICTS
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.falsification.baseline.seeded_uses import SeededUses
+from bbfalsify.engines.falsification.baseline.walk_uses import WalkUses
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.kernel import WalkStatus, compile_network
@@ -56,16 +57,32 @@ def test_batches_and_workers_do_not_change_numbers(tmp_path):
     assert names(tmp_path / "alone") == [f"smc/{i}" for i in range(1, 701)]
 
 
-@pytest.mark.parametrize("method", ["importance", "words"])
-def test_rare_event_methods_ask_for_many_uses_too(method, tmp_path):
-    settings = EstimateSettings(horizon=20.0, method=method, runs=1500, particles=50)
+@pytest.mark.parametrize(
+    ("method", "requirement"),
+    [("importance", 0), ("words", 0), ("words", 1), ("conditional", 0), ("quasi_random", 0), ("splitting", 0)],
+)
+def test_rare_event_methods_ask_for_many_uses_too(method, requirement, tmp_path):
+    settings = EstimateSettings(horizon=20.0, method=method, runs=1500, particles=50, passes=2)
     found = [
-        estimate_use(box, heater.profile(), REQUIREMENTS[:1], settings, seed=1, execution=Execution(jobs=jobs),
-                     recording=Recording(directory=tmp_path / name)).requirements[0]
+        estimate_use(box, heater.profile(), [REQUIREMENTS[requirement]], settings, seed=1,
+                     execution=Execution(jobs=jobs), recording=Recording(directory=tmp_path / name)).requirements[0]
         for name, box, jobs in (("alone", FunctionSystem(alone, **PORTS), 1), ("many", heater_system, 2))
     ]  # fmt: skip
     assert found[0].estimate == found[1].estimate and found[0].runs == found[1].runs <= 1500
     assert len(names(tmp_path / "many")) < len(names(tmp_path / "alone")) == found[0].runs
+
+
+def test_uses_that_end_early_have_the_same_input_as_one_by_one():
+    usage = Usage(heater.profile(), compile_network(heater.profile().network), 20.0, 0.5)
+    walks = usage.stochastic_walks(np.arange(60, dtype=np.uint64))
+    whole = [walks.walk(i) for i in range(60)]
+    # To the end, to its last action, to a moment on the grid and to one off it, before any action, without steps.
+    stops = [(None, float(walk.times[-1]), 3.0, 7.3, 0.2, 0.0)[i % 6] for i, walk in enumerate(whole)]
+    many = WalkUses(usage, [walk.prefix(i % 9) for i, walk in enumerate(whole)], stops)
+    for walk, stop, made in zip(many.walks, stops, many.stimuli(), strict=True):
+        alone = usage.stimulus(walk, stop=stop)
+        assert made is not None and made.events == alone.events and made.parameters == alone.parameters
+        assert np.array_equal(made.times, alone.times) and np.array_equal(made.inputs["heat"], alone.inputs["heat"])
 
 
 def test_the_records_of_many_uses_say_as_much_as_those_of_single_ones(tmp_path):

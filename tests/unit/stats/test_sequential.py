@@ -183,7 +183,7 @@ def test_failed_simulations_open_the_interval_to_both_sides(kind):
 def test_estimates_say_what_they_are():
     assert StoppingRule().estimate(Counts()).as_json() == {
         "value": 1.0, "low": 0.0, "high": 1.0, "confidence": 0.95, "method": "not estimated", "samples": 0,
-        "none_seen": False, "at_least": False,
+        "none_seen": False, "at_least": False, "unseen": 0.0,
     }  # fmt: skip
     none = StoppingRule().estimate(Counts(0, 500))
     assert none.value == 0 < none.high and none.none_seen and "upper bound (no violation in 500)" in none.method

@@ -9,7 +9,7 @@ import numpy as np
 
 from bbfalsify.core.trace import Stimulus, grid_times
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.kernel import Walks, WalkStatus
+from bbfalsify.kernel import WalkStatus
 from bbfalsify.kernel.held_samples import held_values, merged_times
 
 
@@ -34,31 +34,34 @@ class SeededUses:
         usage.check(walks)
         whole = (walks.status == WalkStatus.REACHED_END).tolist()
         if usage.only_held:
-            made = held_stimuli(usage, walks)
+            ends = np.full(len(walks), usage.duration)
+            made = held_stimuli(usage, walks.times, walks.edges, walks.steps, ends)
             return [stimulus if good else None for stimulus, good in zip(made, whole, strict=True)]
         with_values = usage.values.seeded({i: walks.walk(i) for i in range(len(self))}, self.seeds)
         return [usage.stimulus(with_values[i]) if good else None for i, good in enumerate(whole)]
 
 
-def held_stimuli(usage: Usage, walks: Walks) -> Iterator[Stimulus]:
-    """The same as `usage.stimulus` of each walk, for profiles that have held inputs only."""
-    grid, count = grid_times(usage.duration, usage.period), len(walks)
-    times = np.empty(count * (len(grid) + 1) + int(walks.steps.sum()))
+def held_stimuli(
+    usage: Usage, moments: np.ndarray, edges: np.ndarray, steps: np.ndarray, ends: np.ndarray
+) -> Iterator[Stimulus]:
+    """The same as `usage.stimulus` of each walk up to its end, for profiles that have held inputs only."""
+    grid, count = grid_times(usage.duration, usage.period), len(steps)
+    times = np.empty(count * (len(grid) + 1) + int(steps.sum()))
     offsets = np.empty(count + 1, np.int64)
-    used = merged_times(grid, usage.duration, walks.times, walks.steps, times, offsets)
+    used = merged_times(grid, ends, moments, steps, times, offsets)
     times = times[:used]
-    labels = usage.model.edge_action[walks.edges]
+    labels = usage.model.edge_action[edges]
     inputs: list[tuple[str, np.ndarray]] = []
     for name, (value_of, initial) in usage.held.items():
         values = np.empty(used)
-        held_values(times, offsets, walks.times, walks.steps, value_of[labels], float(initial), usage.duration, values)
+        held_values(times, offsets, moments, steps, value_of[labels], float(initial), ends, values)
         inputs.append((name, values))
-    happened = ((walks.times <= usage.duration) & (np.arange(walks.times.shape[1]) < walks.steps[:, None])).sum(axis=1)
+    within = (moments <= ends[:, None]) & (np.arange(moments.shape[1]) < steps[:, None])
     actions = [usage.model.actions[a] for a in range(len(usage.model.actions))]
-    moments, named = walks.times.tolist(), labels.tolist()
+    at, named = moments.tolist(), labels.tolist()
     constant = usage.values.values(None).parameters
     for i, (begin, end, n) in enumerate(
-        zip(offsets[:-1].tolist(), offsets[1:].tolist(), happened.tolist(), strict=True)
+        zip(offsets[:-1].tolist(), offsets[1:].tolist(), within.sum(axis=1).tolist(), strict=True)
     ):
-        events = tuple(zip(moments[i][:n], [actions[a] for a in named[i][:n]], strict=True))
+        events = tuple(zip(at[i][:n], [actions[a] for a in named[i][:n]], strict=True))
         yield Stimulus(times[begin:end], {name: values[begin:end] for name, values in inputs}, events, constant)

@@ -23,10 +23,11 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Answer, Ask, Query
+from bbfalsify.core.query import Answer, Ask, AskUses, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification.baseline.failing_runs import failing_steps
+from bbfalsify.engines.falsification.baseline.walk_uses import WalkUses, asked_at_once
 from bbfalsify.engines.falsification.estimates import columns as equations
 from bbfalsify.engines.falsification.estimates.columns import Counts
 from bbfalsify.engines.falsification.estimates.conditional import METHOD as CONDITIONAL
@@ -91,12 +92,13 @@ def estimate_word(
     *,
     requirement: int = 0,
     name: str = "estimate/word",
+    ask_uses: AskUses | None = None,
 ) -> WordEstimate:
-    """Estimate any word of actions, not only a counterexample's key."""
+    """Estimate any word of actions, not only a counterexample's key; at once where many uses can be asked for so."""
     confidence, even = plan.confidence, plan.quasi_random
     automatic = plan.estimator == "auto" and supports_conditional(usage.model) is None
     conditional = plan.estimator == "conditional" or automatic
-    session = _Session(ask, usage, word, requirement, plan)
+    session = _Session(ask, usage, word, requirement, plan, ask_uses)
     split: Callable[..., Split] = importance_split
     method = SPLITTING
     if conditional:
@@ -138,8 +140,10 @@ def _exact_law(usage: Usage, word: Sequence[str]) -> ExactWord | None:
 class _Session:
     """Passes along one word, whose traces the system executes and judges."""
 
-    def __init__(self, ask: Ask, usage: Usage, word: Sequence[str], requirement: int, plan: PassPlan) -> None:
-        self.ask, self.usage, self.word, self.requirement = ask, usage, word, requirement
+    def __init__(
+        self, ask: Ask, usage: Usage, word: Sequence[str], requirement: int, plan: PassPlan, ask_uses: AskUses | None
+    ) -> None:
+        self.ask, self.usage, self.word, self.requirement, self.ask_uses = ask, usage, word, requirement, ask_uses
         self.passes, self.traces, self.fan = plan.passes, plan.traces, plan.fan
         self.evidence = Evidence()
 
@@ -160,7 +164,7 @@ class _Session:
             names = [f"{name}/{number}/{j}" for j in range(len(walks))]
             draw = evidence and number == 0 and self.fan > 0
             moments = seeds.child(number, "moment")
-            whole, answers, last = self._judge(walks, names, moments, keep_traces=draw)
+            whole, answers, last = self._judge(walks, names, moments, f"{name}/{number}", keep_traces=draw)
             if evidence:
                 self.evidence.add(walks, answers, last == len(self.word), self.requirement, self.passes)
             if draw:
@@ -187,17 +191,28 @@ class _Session:
                 steps[k][at] = seen
 
     def _judge(
-        self, walks: Sequence[Walk], names: Sequence[str], moments: SeedTree, *, keep_traces: bool = False
+        self,
+        walks: Sequence[Walk],
+        names: Sequence[str],
+        moments: SeedTree,
+        prefix: str = "",
+        *,
+        keep_traces: bool = False,
     ) -> tuple[list[Walk], list[Answer], np.ndarray]:
         """Execute walks with their last moments complete: return walks, answers, violating steps.
 
-        The violating step is 0 if the walk is not violated, or nobody knows; it is larger than the walk's number of
-        steps if an action that follows at its last moment belongs to the key.
+        With a prefix the names are that and a number from 0 on, so all may be asked for at once.  The violating step is
+        0 if the walk is not violated, or nobody knows; it is larger than the walk's number of steps if an action that
+        follows at its last moment belongs to the key.
         """
         walks = whole_moments(self.usage.model, walks, moments)
-        drafts = [self.usage.draft(walk, stop=float(walk.times[-1])) for walk in walks]
-        queries = [Query(n, d, keep_traces) for n, d in zip(names, drafts, strict=True)]
-        answers = list(self.ask(queries)) if queries else []
+        stops = [float(walk.times[-1]) for walk in walks]
+        at_once = self.ask_uses if prefix and not keep_traces else None
+        answers = asked_at_once(at_once, prefix, 0, WalkUses(self.usage, walks, stops))
+        if answers is None:
+            drafts = [self.usage.draft(walk, stop=stop) for walk, stop in zip(walks, stops, strict=True)]
+            queries = [Query(n, d, keep_traces) for n, d in zip(names, drafts, strict=True)]
+            answers = list(self.ask(queries)) if queries else []
         steps = np.zeros(len(walks), int)
         for j, (walk, answer) in enumerate(zip(walks, answers, strict=True)):
             for judgement in answer.judgements[self.requirement : self.requirement + 1]:
