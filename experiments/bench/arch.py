@@ -27,8 +27,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.search.guided import GuidedRuns, open_guide
-from bbfalsify.engines.falsification.search.search import Search, WalkPlan, search_first
+from bbfalsify.engines.falsification.search.search import FirstSearch, Search, WalkPlan
 from bbfalsify.engines.falsification.space import ProfileSpace
+from bbfalsify.systems.parameters import open_session
 
 SYSTEMS = {"AT": "automatic_transmission", "CC": "chasing_cars", "PM": "pacemaker"}
 BUDGET = {"CC4": 2000}
@@ -52,7 +53,7 @@ class Clock:
 
     def judgement(self, bench: Bench, stimulus: Stimulus, *, shortfalls: bool = False) -> Judgement:
         started = time.process_time()
-        with bench.system.open(0) as session:
+        with open_session(bench.system, 0, stimulus.parameters) as session:
             outputs = session.execute(stimulus)
         trace = Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
         simulated = time.process_time()
@@ -94,7 +95,9 @@ def ours(bench: Bench, guide: str, seed: int, budget: int, clock: Clock) -> int 
     first = clock.simulations
     space, search, seeds, plan = ProfileSpace(bench.usage), Search(), SeedTree(seed), WalkPlan(1, budget, 1)
     guided = GuidedRuns(ask, bench.usage, search, plan, space, open_guide(guide, space, search, 1, seeds), seeds)
-    search_first(bench.usage, search, plan, guided, requirements=1, listener=Found())
+    hunt = FirstSearch(bench.usage, search, plan, guided, Found())
+    hunt.begin(requirements=1)
+    hunt.go_on()
     return violated_at[0] if violated_at else None
 
 

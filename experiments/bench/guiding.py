@@ -15,7 +15,7 @@ from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.search.accelerator import Accelerator
-from bbfalsify.engines.falsification.search.search import Search, WalkPlan, search_first
+from bbfalsify.engines.falsification.search.search import FirstSearch, Search, WalkPlan
 
 VARIANTS = {
     "plain": {},
@@ -42,7 +42,9 @@ def study(campaign: str, wanted: int, budget: int, seeds: int) -> None:
         for seed in range(1, seeds + 1):
             search, plan = Search(), WalkPlan(wanted, budget, 22, **options)
             source = Accelerator(bench.ask, bench.usage, search, plan, SeedTree(seed).child("search"))
-            search_first(bench.usage, search, plan, source, requirements=bench.requirements, listener=Silent())
+            hunt = FirstSearch(bench.usage, search, plan, source, Silent())
+            hunt.begin(bench.requirements)
+            hunt.go_on()
             enough = len(search.findings) >= wanted
             missed += not enough
             walks.append(search.findings[wanted - 1].iteration if enough else budget)

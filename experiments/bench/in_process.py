@@ -15,6 +15,7 @@ from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.systems import System
+from bbfalsify.systems.parameters import open_session
 
 EXPERIMENTS = Path(__file__).parent.parent
 
@@ -30,7 +31,7 @@ class Bench:
     def ask(self, queries: Sequence[Query]) -> list[Answer]:
         answers = []
         for query in queries:
-            with self.system.open(0) as session:
+            with open_session(self.system, 0, query.stimulus.parameters) as session:
                 outputs = session.execute(query.stimulus)
             trace = Trace(query.stimulus.times, {**query.stimulus.inputs, **outputs}, query.stimulus.events)
             answers.append(

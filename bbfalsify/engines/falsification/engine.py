@@ -93,9 +93,7 @@ def run(
 ) -> None:
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
     check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
-    searching = Searching(ask, progress, options, requirements, seeds, listener, out_of_time, sampling or Sampling())
-    for search in searching.one_by_one(usage):
-        search()
+    Searching(ask, progress, options, requirements, seeds, listener, out_of_time, sampling or Sampling()).run(usage)
     usage = progress.usage or usage
     if not options.passes:
         return

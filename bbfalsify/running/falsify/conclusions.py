@@ -56,7 +56,8 @@ def grid_notes(system: System) -> list[str]:
 
 def sampling_notes(progress: Progress, sampling: Sampling) -> list[str]:
     """Changes of verdicts at a shorter sampling period, and what was done about them."""
-    if sampling.finer and progress.search.findings and not progress.judged_again:
+    found = any(finding.iteration is not None for finding in progress.search.findings)
+    if sampling.finer and found and not any(again.check.findings for again in progress.judged_again):
         return ["the run ended before its findings could be judged again at a shorter sampling period"]
     notes = []
     for number, again in enumerate(progress.judged_again):

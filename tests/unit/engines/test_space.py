@@ -14,7 +14,7 @@ from bbfalsify.engines.falsification.guides.plain_guides import AcceleratorGuide
 from bbfalsify.engines.falsification.guides.portfolio import Portfolio
 from bbfalsify.engines.falsification.guides.scores import Scores
 from bbfalsify.engines.falsification.search.guided import MOST_CHOICES, GuidedRuns, open_guide
-from bbfalsify.engines.falsification.search.search import Search, WalkPlan, search_first
+from bbfalsify.engines.falsification.search.search import FirstSearch, Search, WalkPlan
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
@@ -185,7 +185,9 @@ def search_with(guide, space, *, simulations=50, batch=4, wanted=10):
 
     plan = WalkPlan(wanted, simulations, batch)
     source = GuidedRuns(ask, space.usage, search, plan, space, guide, SeedTree(1))
-    search_first(space.usage, search, plan, source, requirements=1, listener=listing)
+    first = FirstSearch(space.usage, search, plan, source, listing)
+    first.begin(requirements=1)
+    first.go_on()
     return search, listing
 
 

@@ -110,6 +110,17 @@ def test_most_of_the_budget_is_left_for_the_period_that_is_needed(search):
     assert last.findings == 10 and last.passing > 0
 
 
+@pytest.mark.parametrize("search", ["first", "probable"])
+@pytest.mark.parametrize("budget", [7, 30, 60, 240])
+@pytest.mark.parametrize("stl", ["always[0:20](T <= 1000)", ALWAYS_COOL], ids=["nothing", "something"])
+def test_the_search_goes_on_with_what_judging_again_has_left(search, budget, stl):
+    """Of 60 simulations 49 were used where nothing was found.  No run is judged again twice."""
+    found = run(spike, stl, options=replace(SMALL, search=search, simulations=budget, passes=0, counterexamples=40))
+    checks = found.sampling.checks
+    assert budget == 7 or checks[-1].findings + checks[-1].passing + checks[-1].closest > 0
+    assert budget - 6 < found.simulations <= budget or len(found.counterexamples) == 40
+
+
 def test_a_given_period_is_kept_and_the_note_is_loud():
     result = run(spike, ALWAYS_COOL, period=0.2)
     assert result.sampling.period == 0.2 and result.sampling.given and len(result.sampling.checks) == 1

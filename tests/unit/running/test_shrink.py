@@ -47,8 +47,7 @@ def test_a_core_on_the_list_is_named_and_not_estimated_again(tmp_path):
     estimates = [e for e in read_events(result.directory / "events.jsonl") if e.kind == "EstimateMade"]
     assert len(estimates) == 4
     [check] = result.sampling.checks
-    early = 220 // 20 // 2  # what mattered would be a check of its own
-    again = check.findings + check.passing + check.closest + early
+    again = check.findings + check.passing + check.closest
     ordering = sum(row.ordered_by.traces for row in rows.values() if row.ordered_by is not None)
     shrinking = sum(row.shrunk.simulations for row in rows.values())
     naming = 4 * 20 + 2 * 72  # a pass along each row, and twice 0.09 of the estimates

@@ -6,16 +6,17 @@ exaggerate (a window without the sample that would satisfy it) is none.  Neither
     findings        each is executed again at a tenth of the period; if it holds there, it is an artefact of sampling
     passing runs    drawn at random, and those that came closest (`passing.py`); some may violate
 
-If that matters, the search is repeated at the finer period before anything is estimated (`engine.py`).  Verdicts may
-also change by chance, if the system draws random numbers or does not repeat.  So if any changes, the same runs are
-repeated at the old period (a seedable system with other seeds); only more changes than those count.
+This is done several times along a search, each subject once (`searches.py`).  If it matters, the search is repeated at
+the finer period before anything is estimated.  Verdicts may also change by chance, if the system draws random numbers
+or does not repeat.  So as soon as any changes, the same runs are repeated at the old period (a seedable system with
+other seeds); only more changes than those count.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.engines.falsification.finding import Finding, query_name
@@ -46,7 +47,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Again:
-    """The results of the second judgements."""
+    """The results of the second judgements of a search so far."""
 
     check: SamplingCheck
     """The counts; which findings vanished stands here, since requirements have no names in the engine."""
@@ -89,66 +90,96 @@ class Subject:
         return bool(answer.judgements) and [f.actions for f in found] != [self.finding.actions]
 
 
-def subjects_of(search: Search, passing: Passing, level: int, most: int, time: str = "") -> list[Subject]:
-    """Choose what is judged again, at most so many: of few, half are findings, the others passing runs of both kinds.
+@dataclass(eq=False)
+class SecondJudgements:
+    """The runs of a search at one period that are judged again at the next finer one."""
 
-    `level` is the number of refinements before, and `time` tells queries of one search apart.
-    """
-    findings = [
-        Subject(
-            f"again/{level}{time}/{f.requirement}/{f.name}",
-            Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation), f.choices),
-            f,
+    usage: Usage
+    finer: Usage
+    level: int
+    """Number of refinements before."""
+    random_system: bool
+    found: dict[Subject, list[Finding]] = field(default_factory=dict)
+    """What each subject violates at the finer period."""
+    changed: set[Subject] = field(default_factory=set)
+    repeated: set[Subject] = field(default_factory=set)
+    """Those executed again at the old period."""
+    by_chance: int = 0
+
+    @property
+    def waiting(self) -> int:
+        """Simulations that would repeat what was judged so far."""
+        return len(self.found) - len(self.repeated)
+
+    def subjects(self, search: Search, passing: Passing, most: int) -> list[Subject]:
+        """Choose what is judged now, at most so many: of few, half are findings, the others passing runs of both kinds.
+
+        Nothing is judged twice.
+        """
+        known = {subject.name for subject in self.found}
+        findings = [
+            Subject(
+                f"again/{self.level}/{f.requirement}/{f.name}",
+                Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation), f.choices),
+                f,
+            )
+            for f in search.findings
+            if f.walk is not None and f.iteration is not None  # findings from the store have no walk
+        ]
+        findings = [subject for subject in findings if subject.name not in known]
+        drawn, closest = (
+            [
+                Subject(name, run, close=close)
+                for run in runs
+                if (name := f"again/{self.level}/{run.iteration}") not in known
+            ]
+            for runs, close in ((passing.drawn(), False), (passing.closest(), True))
         )
-        for f in search.findings
-        if f.walk is not None and f.iteration is not None  # findings from the store have no walk
-    ]
-    drawn, closest = (
-        [Subject(f"again/{level}{time}/{run.iteration}", run, close=close) for run in runs]
-        for runs, close in ((passing.drawn(), False), (passing.closest(), True))
-    )
-    passed = len(drawn) + len(closest)
-    findings = findings[: max(most - passed, (most + 1) // 2, 0)]
-    left = max(0, most - len(findings))
-    drawn = drawn[: max((left + 1) // 2, left - len(closest))]
-    return [*findings, *drawn, *closest[: left - len(drawn)]]
+        passed = len(drawn) + len(closest)
+        findings = findings[: max(most - passed, (most + 1) // 2, 0)]
+        left = max(0, most - len(findings))
+        drawn = drawn[: max((left + 1) // 2, left - len(closest))]
+        return [*findings, *drawn, *closest[: left - len(drawn)]]
 
+    def judge(self, ask: Ask, subjects: Sequence[Subject], violating: int) -> Again:
+        """Execute runs at the finer period, and compare; `violating` runs of the search violate, of all."""
+        queries = [s.query(s.name, self.finer, query_name(s.run.iteration)) for s in subjects]
+        for subject, answer in zip(subjects, ask(queries) if queries else (), strict=True):
+            self.found[subject] = subject.findings(self.finer, answer, self.level + 1)
+            if subject.changed(answer, self.found[subject]):
+                self.changed.add(subject)
+        if self.changed:
+            self._repeat(ask)
+        return self._results(violating)
 
-def judge_again(
-    ask: Ask,
-    usage: Usage,
-    finer: Usage,
-    subjects: Sequence[Subject],
-    *,
-    level: int,
-    violating: int,
-    random_system: bool,
-) -> Again:
-    """Execute runs at the finer period, and compare; `violating` runs of the search violate, of all."""
-    findings = [s for s in subjects if s.finding is not None]
-    drawn, closest = ([s for s in subjects if s.finding is None and s.close is close] for close in (False, True))
-    queries = [s.query(s.name, finer, query_name(s.run.iteration)) for s in subjects]
-    answers = ask(queries) if queries else []
-    found = {s: s.findings(finer, answer, level + 1) for s, answer in zip(subjects, answers, strict=True)}
-    changed = {s for s, answer in zip(subjects, answers, strict=True) if s.changed(answer, found[s])}
-    vanished = [s.finding for s in findings if s.finding is not None and s in changed and not found[s]]
-    by_chance = _by_chance(ask, usage, subjects) if changed else 0
-    check = SamplingCheck(
-        period=usage.period,
-        finer=finer.period,
-        findings=len(findings),
-        not_confirmed=len(vanished),
-        moved=sum(s in changed and bool(found[s]) for s in findings),
-        passing=len(drawn),
-        violating=sum(s in changed for s in drawn),
-        closest=len(closest),
-        closest_violating=sum(s in changed for s in closest),
-        violations=violating,
-        by_chance=by_chance,
-    )
-    uncertain = random_system or by_chance > 0
-    check = replace(check, matters=_matters(check, uncertain), text=_text(check))
-    return Again(check, uncertain, vanished, [finding for subject in subjects for finding in found[subject]])
+    def _repeat(self, ask: Ask) -> None:
+        """Count the changes of a repetition at the old period (a random system draws again there)."""
+        subjects = [subject for subject in self.found if subject not in self.repeated]
+        self.repeated.update(subjects)
+        answers = ask([s.query(f"{s.name}/chance", self.usage, None) for s in subjects]) if subjects else ()
+        pairs = zip(subjects, answers, strict=True)
+        self.by_chance += sum(s.changed(answer, s.findings(self.usage, answer, 0)) for s, answer in pairs)
+
+    def _results(self, violating: int) -> Again:
+        findings = [s for s in self.found if s.finding is not None]
+        drawn, closest = ([s for s in self.found if s.finding is None and s.close is close] for close in (False, True))
+        vanished = [s.finding for s in findings if s.finding is not None and s in self.changed and not self.found[s]]
+        check = SamplingCheck(
+            period=self.usage.period,
+            finer=self.finer.period,
+            findings=len(findings),
+            not_confirmed=len(vanished),
+            moved=sum(s in self.changed and bool(self.found[s]) for s in findings),
+            passing=len(drawn),
+            violating=sum(s in self.changed for s in drawn),
+            closest=len(closest),
+            closest_violating=sum(s in self.changed for s in closest),
+            violations=violating,
+            by_chance=self.by_chance,
+        )
+        uncertain = self.random_system or self.by_chance > 0
+        check = replace(check, matters=_matters(check, uncertain), text=_text(check))
+        return Again(check, uncertain, vanished, [finding for found in self.found.values() for finding in found])
 
 
 def _matters(check: SamplingCheck, uncertain: bool) -> bool:
@@ -170,9 +201,3 @@ def _text(check: SamplingCheck) -> str:
     parts += [f"{check.violating} of {check.passing} passing runs violate"] if check.passing else []
     parts += [f"{check.closest_violating} of the {check.closest} that came closest violate"] if check.closest else []
     return f"judged again at samples every {check.finer:g} instead of {check.period:g}: {', '.join(parts)}"
-
-
-def _by_chance(ask: Ask, usage: Usage, subjects: Sequence[Subject]) -> int:
-    """Count the changes of a repetition at the old period (a random system draws again there)."""
-    answers = ask([s.query(f"{s.name}/chance", usage, None) for s in subjects])
-    return sum(s.changed(answer, s.findings(usage, answer, 0)) for s, answer in zip(subjects, answers, strict=True))

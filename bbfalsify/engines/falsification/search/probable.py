@@ -88,7 +88,7 @@ class ProbableSearch:
     _quiet: set[str] = field(init=False, default_factory=set)
     """Sources that added nothing to the list when they were last used."""
 
-    def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
+    def begin(self, requirements: int) -> None:
         search = self.search
         search.begin(requirements)
         budget = self.plan.left(search)
@@ -116,14 +116,20 @@ class ProbableSearch:
         if search.carried:
             self._weigh()
             self._list()
+
+    def go_on(self, out_of_time: Callable[[], bool] = lambda: False) -> None:
+        """Search until it stops or pauses."""
+        search = self.search
         try:
             for _ in turns(search, self.plan, self._settled, out_of_time):
                 self._round()
             if search.stopped is not None:
                 self._report_all()
-        finally:  # an interrupted search keeps what it has
+        except BaseException:  # an interrupted search keeps what it has confirmed
             if self._scarce:
                 search.findings[:] = [f for f in search.findings if f in self._before or f in self._reported]
+            raise
+        finally:
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
             search.further = [pool.further() for pool in self.pools]
 
@@ -172,8 +178,9 @@ class ProbableSearch:
         if left - cost * places >= count:
             return count
         if self._scarce:  # the list is confirmed in the end
-            listed = sum(len(pool.best()) for pool in self.pools)
-            room = self.plan.with_room(left - cost * listed, places - listed, len(self.pools))
+            listed = [word.finding for pool in self.pools for word in pool.best()]
+            unpaid = sum(finding not in self._reported for finding in listed)
+            room = self.plan.with_room(left - cost * unpaid, places - len(listed), len(self.pools))
         else:  # words that were found before may come on the list, too
             waiting = sum(not word.listed for pool in self.pools for word in pool.found)
             room = self.plan.with_room(
@@ -204,7 +211,7 @@ class ProbableSearch:
         self.pools[finding.requirement].add(finding, places)
         if self._scarce:
             found = sum(min(len(pool.found), self.plan.wanted) for pool in self.pools)
-            self.search.kept = self.plan.per_finding * found
+            self.search.kept = self.plan.per_finding * max(found - len(self._reported), 0)
 
     def _plain(self, count: int) -> range:
         iterations = self.plan.next(self.search, self._room(count))
@@ -355,7 +362,7 @@ class ProbableSearch:
     def _report_all(self) -> None:
         """Report what a search of scarce budget has listed in the end: words that left its list cost nothing more."""
         for finding in self.search.findings if self._scarce else ():
-            if finding not in self._before:
+            if finding not in self._before and finding not in self._reported:
                 self.search.report(finding, self.listener)
                 self._reported.append(finding)
 

@@ -11,6 +11,7 @@ time is spent.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -93,8 +94,10 @@ class Search:
     """Simulations that confirmations of what was found will take."""
     tries: int | None = None
     """Confirmations of each finding, where the budget has no room for as many as are wanted."""
-    too_coarse: Callable[[], bool] | None = None
-    """Tells, early in the search, that samples are too far apart: it is left, and begins again at a finer period."""
+    limit: float = math.inf
+    """Simulations that it may execute by now; more when what it has found was judged again."""
+    pause: float = math.inf
+    """Simulations after which it pauses, at the end of a turn."""
 
     def begin(self, requirements: int) -> None:
         self.kept = 0
@@ -222,7 +225,7 @@ class WalkPlan:
     wanted: int
     """Counterexamples per requirement."""
     simulations: int
-    """All that the search may execute (`Search.spent`)."""
+    """All that the search may execute (`Search.spent`), within its momentary limit."""
     batch: int
     """Queries per batch."""
     delays: str = "cycle"
@@ -254,7 +257,7 @@ class WalkPlan:
     def next(self, search: Search, count: int) -> range:
         """Numbers for the next walks, at most so many, as far as the budget goes."""
         first = search.iterations + 1
-        search.iterations += max(0, min(count, self.simulations - search.spent))
+        search.iterations += max(0, min(count, self.left(search)))
         return range(first, search.iterations + 1)
 
     @property
@@ -263,8 +266,8 @@ class WalkPlan:
         return self.confirmations + self.cut_short
 
     def left(self, search: Search) -> int:
-        """Simulations that the search may still execute."""
-        return self.simulations - search.spent
+        """Simulations that the search may execute by now."""
+        return int(min(self.simulations, search.limit)) - search.spent
 
     def with_room(self, left: int, places: int, requirements: int) -> int:
         """Number of walks, so that with what they may find, one per requirement at most, no budget is exceeded."""
@@ -299,48 +302,51 @@ def turns(
 ) -> Iterator[list[int]]:
     """Yield the requirements that are not settled, turn by turn, until none is left or the budget is spent.
 
-    A search that is left because its samples are too far apart has not stopped.
+    A search that pauses has not stopped.
     """
-    while search.stopped is None:
+    while search.stopped is None and search.spent < search.pause:
         missing = [requirement for requirement in range(len(search.known)) if not settled(requirement)]
         if not missing:
             search.stopped = StopReason.MODES_SHOWN if search.shows_modes else StopReason.COMPLETED
-        elif search.spent >= plan.simulations:
+        elif plan.left(search) <= 0:
             search.stopped = StopReason.BUDGET_SIMULATIONS
         elif out_of_time():
             search.stopped = StopReason.BUDGET_TIME
-        elif search.too_coarse is not None and search.too_coarse():
-            return
         else:
             yield missing
 
 
-def search_first(
-    usage: Usage,
-    search: Search,
-    plan: WalkPlan,
-    source: Source,
-    *,
-    requirements: int,
-    listener: Listener,
-    out_of_time: Callable[[], bool] = lambda: False,
-) -> None:
+@dataclass
+class FirstSearch:
     """Search until every requirement has its distinct counterexamples, or the source has nothing left to try."""
-    if not usage.profile.has_actions:
-        search.possible = 1  # a use without actions has one key, also where one counterexample is wanted
-    search.begin(requirements)
-    for finding in search.carried:
-        if search.add(finding, plan.wanted):
-            search.report(finding, listener)
-    for missing in turns(search, plan, lambda requirement: plan.settled(search, requirement), out_of_time):
-        batch, before = plan.careful_batch(search), search.iterations
-        found = []
-        for run in source.runs(batch, missing) if batch else ():
-            for finding in search.read(usage, source.whole(run), plan.wanted):
-                search.report(finding, listener)
-                found.append(finding)
-        for finding in found:  # these tests take what is left when all are confirmed
-            if source.found(finding):
-                search.set_apart(finding)
-        if search.iterations == before:
-            search.stopped = StopReason.COMPLETED if batch else StopReason.BUDGET_SIMULATIONS
+
+    usage: Usage
+    search: Search
+    plan: WalkPlan
+    source: Source
+    listener: Listener
+
+    def begin(self, requirements: int) -> None:
+        search = self.search
+        if not self.usage.profile.has_actions:
+            search.possible = 1  # a use without actions has one key, also where one counterexample is wanted
+        search.begin(requirements)
+        for finding in search.carried:
+            if search.add(finding, self.plan.wanted):
+                search.report(finding, self.listener)
+
+    def go_on(self, out_of_time: Callable[[], bool] = lambda: False) -> None:
+        """Search until it stops or pauses."""
+        search, plan = self.search, self.plan
+        for missing in turns(search, plan, lambda requirement: plan.settled(search, requirement), out_of_time):
+            batch, before = plan.careful_batch(search), search.iterations
+            found = []
+            for run in self.source.runs(batch, missing) if batch else ():
+                for finding in search.read(self.usage, self.source.whole(run), plan.wanted):
+                    search.report(finding, self.listener)
+                    found.append(finding)
+            for finding in found:  # these tests take what is left when all are confirmed
+                if self.source.found(finding):
+                    search.set_apart(finding)
+            if search.iterations == before:
+                search.stopped = StopReason.COMPLETED if batch else StopReason.BUDGET_SIMULATIONS

@@ -1,22 +1,25 @@
 """The searches of a falsification: one, and others at finer sampling periods where those change verdicts.
 
-    search              as the options ask: the first counterexamples or the probable ones, along actions or over values
-    judge again early   after a sixth of the budget, some of what was seen: where the period is too long, the search
-                        is left, and most of the budget remains for the finer period
-    judge again         in the end, findings and some passing runs (`judging_again.py`)
+    while there is a budget:
+        search          as the options ask: the first counterexamples or the probable ones, along actions or over values
+        judge again     what was seen since, at a finer period (`judging_again.py`); if that changes verdicts, begin the
+                        search again at the finer period, else go on with it
 
-All of it is within one budget of simulations.
+It pauses after a sixth of the budget for the first time, so that most of the budget remains for a finer period that is
+needed; then where the simulations are left that judging again may take; then with what remains of those.  All of it is
+within one budget of simulations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.estimates.conditional import conditional_split
 from bbfalsify.engines.falsification.estimates.splitting import importance_split
 from bbfalsify.engines.falsification.guides.guide_table import ACCELERATOR, AUTO, FOR_VALUES, OUTLIER, OVER_WALKS
@@ -24,10 +27,10 @@ from bbfalsify.engines.falsification.search.accelerator import Accelerator
 from bbfalsify.engines.falsification.search.distinct_modes import DistinctModes
 from bbfalsify.engines.falsification.search.few_words import count_words
 from bbfalsify.engines.falsification.search.guided import GuidedRuns, open_guide
-from bbfalsify.engines.falsification.search.judging_again import Again, Sampling, Subject, judge_again, subjects_of
+from bbfalsify.engines.falsification.search.judging_again import Again, Sampling, SecondJudgements
 from bbfalsify.engines.falsification.search.passing import CLOSEST, MOST, Passing
 from bbfalsify.engines.falsification.search.probable import ProbableSearch
-from bbfalsify.engines.falsification.search.search import Source, WalkPlan, search_first
+from bbfalsify.engines.falsification.search.search import FirstSearch, Source, WalkPlan
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
@@ -43,6 +46,16 @@ JUDGING_SHARE = 6
 EARLY_SHARE = 20
 """After a sixth of the budget, at most a twentieth judges again what was seen by then: a period that is too long is
 noticed while there is a budget left for the finer one."""
+LEAST = 6
+"""Simulations that are worth going on for."""
+
+
+class Hunt(Protocol):
+    """A search that can pause (`Search.pause`) and go on."""
+
+    def begin(self, requirements: int) -> None: ...
+
+    def go_on(self, out_of_time: Callable[[], bool]) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,36 +71,61 @@ class Searching:
     out_of_time: Callable[[], bool]
     sampling: Sampling
 
-    def one_by_one(self, usage: Usage) -> Iterator[Callable[[], None]]:
-        """Yield the search to make; judge again what it saw, and yield one at the finer period where that matters."""
+    def run(self, usage: Usage) -> None:
+        """Search, judge again what is seen, and begin again at the finer period where that matters."""
         search, finer, seeds = self.progress.search, self.sampling.finer, self.seeds
         search.tries = affordable_tries(self.options, self.requirements)
         for level in range(len(finer) + 1):
-            passing = Passing(self.requirements, seeds.child("passing", level)) if level < len(finer) else None
+            passing, judgements = None, None
+            if level < len(finer):
+                passing = Passing(self.requirements, seeds.child("passing", level))
+                judgements = SecondJudgements(usage, finer[level], level, self.sampling.random_system)
             self.progress.usage, search.passing = usage, passing
-            kept = 0 if passing is None else min(self._left // JUDGING_SHARE, self._most_to_judge)
-            before, names = search.iterations, seeds.child("search", level) if level else seeds.child("search")
-            search.too_coarse = early = None if passing is None else self._early(usage, passing, level)
-            yield self._search(usage, self.options.simulations - kept, names)
+            names, before = seeds.child("search", level) if level else seeds.child("search"), search.iterations
+            refine = self._search_at(usage, judgements, names)
+            search.passing = None
             if search.iterations == before and self.options.simulations:
                 search.notes.append(self._no_room(level))
-            if early is not None and early.again is not None:
-                search.restart(early.again.violations)
-            elif passing is None or not self._refine(usage, passing, level):
+            if not refine:
                 break
             usage = finer[level]
 
-    def _early(self, usage: Usage, passing: Passing, level: int) -> _EarlyJudgement | None:
-        """Judge again once while the search goes on, if the run may change to the finer period."""
-        most = self._left // EARLY_SHARE
-        if level >= self.sampling.refinements or not most:
-            return None
-        due = self.progress.search.spent + self._left // JUDGING_SHARE
-        return _EarlyJudgement(self, usage, passing, level, due, most)
+    def _search_at(self, usage: Usage, judgements: SecondJudgements | None, seeds: SeedTree) -> bool:
+        """Search at one period; return whether it has to be repeated at the next."""
+        search, simulations = self.progress.search, self.options.simulations
+        search.limit = simulations - self._kept if judgements is not None else simulations
+        early = judgements is not None and judgements.level < self.sampling.refinements and self._left >= EARLY_SHARE
+        search.pause = search.spent + self._left // JUDGING_SHARE if early else math.inf
+        hunt = self._hunt(usage, seeds)
+        hunt.begin(self.requirements)
+        while True:
+            before = search.iterations
+            hunt.go_on(self.out_of_time)
+            paused, search.pause = search.stopped is None, math.inf
+            if judgements is None:
+                return False
+            again = self._judge(judgements, self._left // EARLY_SHARE if paused else self._left, paused=paused)
+            if again is not None and again.check.matters:
+                if judgements.level < self.sampling.refinements:
+                    search.restart(again.violations)
+                    return True
+                if not paused:
+                    return False
+            if not paused and (
+                search.stopped is not StopReason.BUDGET_SIMULATIONS or search.iterations == before or self._left < LEAST
+            ):
+                return False
+            if not paused:
+                search.limit, search.stopped = simulations - self._kept, None
 
     @property
     def _left(self) -> int:
         return self.options.simulations - self.progress.search.spent
+
+    @property
+    def _kept(self) -> int:
+        """Simulations that the search leaves for judging again."""
+        return min(self._left // JUDGING_SHARE, self._most_to_judge)
 
     @property
     def _places(self) -> int:
@@ -107,43 +145,38 @@ class Searching:
             )
         return f"a budget of {simulations} simulations has no room for a run and its confirmations: nothing was tried"
 
-    def _refine(self, usage: Usage, passing: Passing, level: int) -> bool:
-        """Judge again at the next finer period; return whether the search has to be repeated there."""
-        search, sampling = self.progress.search, self.sampling
+    def _judge(self, judgements: SecondJudgements, most: int, *, paused: bool) -> Again | None:
+        """Judge again what was seen since, with at most so many simulations; None where there is nothing or no room."""
+        search, passing = self.progress.search, self.progress.search.passing
+        assert passing is not None
         # Each may be executed again to know what chance does, and confirmed as a finding of the next search.
-        tries, left = search.tries or 0, self._left
-        subjects = subjects_of(search, passing, level, max((left - tries * self._places) // 2, left // (2 + tries)))
+        most, tries = max(0, most - judgements.waiting), 0 if paused else search.tries or 0
+        most = max((most - tries * self._places) // 2, most // (2 + tries))
+        subjects = judgements.subjects(search, passing, most)
         if not subjects:
-            if search.iterations:
+            if search.iterations and not judgements.found and not paused:
                 search.notes.append("the budget has no simulations left to judge findings again on finer samples")
-            return False
-        again = self.judge(usage, passing, level, subjects)
-        search.passing = None
+            return None
+        self.listener.judging_again(len(subjects))
+        known = len(judgements.found) > 0
+        again = judgements.judge(search.counting(self.ask), subjects, passing.violating)
+        if known:
+            self.progress.judged_again.pop()
         self.progress.judged_again.append(again)
-        refined = again.check.matters and level < sampling.refinements
-        if refined:
-            search.restart(again.violations)
-        elif sampling.given or again.uncertain:
+        refined = again.check.matters and judgements.level < self.sampling.refinements
+        if not refined and (self.sampling.given or again.uncertain):
             for finding in again.vanished:
                 finding.artefact = again.check.matters
-        else:
+        elif not refined:
             search.drop(again.vanished)
-        self.listener.judged_again(again, refined=refined)
-        return refined
+        self.listener.judged_again(again, refined=refined, over=not paused)
+        return again
 
-    def judge(self, usage: Usage, passing: Passing, level: int, subjects: Sequence[Subject]) -> Again:
-        """Judge these again at the next finer period."""
-        self.listener.judging_again(len(subjects))
-        return judge_again(
-            self.progress.search.counting(self.ask), usage, self.sampling.finer[level], subjects, level=level,
-            violating=passing.violating, random_system=self.sampling.random_system,
-        )  # fmt: skip
-
-    def _search(self, usage: Usage, limit: int, seeds: SeedTree) -> Callable[[], None]:
-        """Choose the search that the options ask for; it may execute as much as leads to this limit."""
+    def _hunt(self, usage: Usage, seeds: SeedTree) -> Hunt:
+        """Make the search that the options ask for."""
         ask, options, search, listener = self.ask, self.options, self.progress.search, self.listener
         plan = WalkPlan(
-            options.counterexamples, limit, options.batch, options.delays, options.guide == OUTLIER,
+            options.counterexamples, options.simulations, options.batch, options.delays, options.guide == OUTLIER,
             options.adaptive_duration, options.patience, search.tries or options.confirmations,
         )  # fmt: skip
         search.possible = count_words(usage, options.counterexamples - 1, seeds.child("words"))
@@ -156,10 +189,9 @@ class Searching:
         if space.fixed or options.search == "first":
             plan = replace(plan, cut_short=options.adaptive_duration) if guided is None else guided.plan
             source: Source = guided or Accelerator(ask, usage, search, plan, seeds)
-            heard = partial(search_first, usage, search, plan, source, listener=listener, out_of_time=self.out_of_time)
-            return partial(heard, requirements=self.requirements)
+            return FirstSearch(usage, search, plan, source, listener)
         exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
-        probable = ProbableSearch(
+        return ProbableSearch(
             ask,
             usage,
             search,
@@ -172,37 +204,6 @@ class Searching:
             listener=listener,
             guided=guided,
         )
-        return partial(probable.run, self.requirements, self.out_of_time)
-
-
-@dataclass(eq=False)
-class _EarlyJudgement:
-    """Tells a search, once, that verdicts change at the next finer period."""
-
-    searching: Searching
-    usage: Usage
-    passing: Passing
-    level: int
-    due: int
-    """Simulations after which it judges."""
-    most: int
-    again: Again | None = None
-    """Its results, if they matter."""
-
-    def __call__(self) -> bool:
-        searching, search = self.searching, self.searching.progress.search
-        if search.spent < self.due:
-            return False
-        search.too_coarse = None
-        subjects = subjects_of(search, self.passing, self.level, self.most // 2, "/early")
-        if not subjects:
-            return False
-        again = searching.judge(self.usage, self.passing, self.level, subjects)
-        searching.listener.judged_again(again, refined=again.check.matters, over=False)
-        if again.check.matters:
-            self.again, search.passing = again, None
-            searching.progress.judged_again.append(again)
-        return again.check.matters
 
 
 def affordable_tries(options: Options, requirements: int) -> int:
