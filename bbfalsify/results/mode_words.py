@@ -20,6 +20,8 @@ ANY_USE = "any use"
 NEARLY_ALL = 0.99
 MOSTLY = 0.9
 """Less of the violations than this leaves a rest worth a word."""
+HARDLY_EVER = 0.001
+"""Shares below this are not told apart."""
 TELLING = 0.5
 """A mode whose pattern fails less often does not explain its violations."""
 
@@ -33,6 +35,8 @@ def violated_in(row: RequirementResult) -> str:
     """violated in 1 of 206 uses [199, 215]; "at least" where violations never seen may lead beyond the interval"""
     known = row.violation
     assert known is not None
+    if known.none_seen:
+        return f"violated, but in {odds_interval(known).replace('1 in ', '1 of ')} uses"
     hidden = row.unseen is not None and known.value + row.unseen.high > known.high and not known.method.endswith(BOTH)
     value, bracket, interval = odds_interval(known).partition(" [")
     uses = "of uses" if value.endswith("%") else "uses"
@@ -57,6 +61,8 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     # A pattern that mostly passes is on the way to these violations; it does not say why they happen.
     verb = "explain" if all(mode.precision.value >= TELLING for mode in modes) else "cover"
     named = f"1 failure mode {verb}s" if len(modes) == 1 else f"{len(modes)} failure modes {verb}"
+    if not modes and known.none_seen:
+        return "nothing in common: no simulation met a violation again"
     text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
     if modes and explained < MOSTLY:
         text += ", the rest has no short pattern in common"
@@ -66,7 +72,11 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
 def fails(mode: FailureMode) -> str:
     """How often the pattern fails when it occurs: 82 % [75, 90]"""
     known = mode.precision
-    value, low, high = (percent(share) for share in (known.value, known.low, known.high))
+    if known.high < HARDLY_EVER:
+        return f"less than {percent(HARDLY_EVER)}"
+    value, low, high = (
+        percent(0.0 if share < HARDLY_EVER else share) for share in (known.value, known.low, known.high)
+    )
     if value == low == high or known.samples == 0:
         return value
     return f"{value} [{low.removesuffix(' %')}, {high.removesuffix(' %')}]"

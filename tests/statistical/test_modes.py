@@ -327,3 +327,39 @@ def test_passes_that_agree_by_chance_do_not_know_better_than_independent_uses_wo
     low, high = agreeing.cylinder()[1:]
     wider = replace(agreeing, least_scatter=least).cylinder()
     assert wider[1] < low < high < wider[2]
+
+
+def test_violations_of_a_pattern_that_hardly_ever_fails_belong_to_no_mode():
+    """One in 400 uses that begin with "off" violates for another reason; a pattern learned by chance is not told.
+
+    2,000 simulations meet five of them: 20, with which it would be a mode, with a probability of 1e-7.
+    """
+    off = Pattern(("off",))
+    strata = draw(USAGE, [FOUR, off], [100, 2_000, 100], 10_000, SeedTree(2))
+
+    def by_chance(queries):
+        walks = [query.source.walk for query in queries]
+        early = [walk.actions(USAGE.model)[0] == "off" and walk.times[0] < 3.005 for walk in walks]
+        chance = Judgement(Verdict.VIOLATED, -1.0, 4.0)
+        seen = [chance if is_early else judge(walk, None) for walk, is_early in zip(walks, early, strict=True)]
+        return [Answer(SimulationStatus.OK, (one,)) for one in seen]
+
+    simulate(by_chance, USAGE, 0, frozenset(), strata)
+    assert strata.parts[1].uses[0].violating
+    found = estimate_modes(USAGE, [FOUR, off], [], strata, 0.95)
+    assert [mode.pattern for mode in found.modes] == [FOUR]
+    assert found.other.value == pytest.approx(found.total.value - found.modes[0].probability.value)
+
+
+def test_words_that_nobody_meets_twice_have_an_upper_bound():
+    """Passes along their words met no violation, nor did simulations: all of them bound it together."""
+    nothing = Stimulus(np.zeros(1), {})
+    row = Finding(0, ("on",) * 5, tuple((4.0 * k, "on") for k in range(1, 6)), nothing, HOLDS, SimulationStatus.OK, 1)
+    never = lambda queries: [Answer(SimulationStatus.OK, (HOLDS,)) for _ in queries]  # noqa: E731
+    estimate_finding(never, USAGE, row, OPTIONS, SeedTree(1))
+    strata = draw(USAGE, [], [200], 500, SeedTree(1))
+    simulate(never, USAGE, 0, frozenset([row.actions]), strata)
+    alone, together = (estimate_modes(USAGE, [], [row], strata, 0.95, None, passed) for passed in (0, 400))
+    assert together.total.none_seen and together.total.value == 0
+    assert together.total.high == pytest.approx(3.0 / 600, rel=0.05) and alone.total.high > 2.5 * together.total.high
+    assert together.modes == () and 0 < together.unseen < alone.unseen

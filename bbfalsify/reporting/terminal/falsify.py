@@ -46,7 +46,7 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
             yield from mode_lines(row, _marked(result, row.id), width, verbose)
         # Whoever accepts failures needs to see those that are not.
         open_ = result.acceptance is not None and result.accepted(row.id) != len(result.listed(row.id))
-        if result.listed(row.id) and (verbose or row.violation is None or open_):
+        if result.listed(row.id) and (verbose or not result.modes_of(row.id) or open_):
             yield ""
             yield from _found(result, row, width, verbose)
     for row in result.requirements:

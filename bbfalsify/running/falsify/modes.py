@@ -108,7 +108,7 @@ def name_modes(
     """Name the modes of every requirement that was falsified; `plain_estimate` tells what plain simulation knows."""
     ranked = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
     lists = {number: [row for row in rows if not row.exact_moments] for number, rows in ranked.items()}
-    lists = {number: rows for number, rows in lists.items() if any(row.met for row in rows)}
+    lists = {number: rows for number, rows in lists.items() if rows}
     plan, options = pass_plan(scribe.options), scribe.options
     if not lists:
         return

@@ -10,6 +10,7 @@ import pytest
 from bbfalsify.core.query import Answer
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.estimates.evidence import Evidence
+from bbfalsify.engines.falsification.modes.conditions import Sample, precision
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Level, Pattern, Window, Without
 from bbfalsify.engines.falsification.modes.use import Series, Use
@@ -248,3 +249,19 @@ def test_a_rare_action_before_a_failure_is_left_out_before_those_that_matter():
     good = [use((1, "guest"), (2, "boost"), (3, "boost"))] + [use((2, "boost"), (3, "boost"))] * 3
     good += [use((1, "guest"), (2, "shower"))] * 20 + [use((1, "shower"))] * 40
     assert [pattern.core for pattern in learn(bad, good)] == [("boost",) * 3]
+
+
+def test_a_pattern_that_fails_as_often_as_any_use_says_nothing():
+    """Violations depend on nothing that a use shows; "any use" is told in the place of what fits them by chance."""
+    rng = np.random.default_rng(4)
+
+    def drawn(violated):
+        actions = tuple(rng.choice(["up", "down", "stop"], size=30))
+        times = np.cumsum(rng.uniform(1, 2, size=30))
+        return Use(actions, times, {}, 25.0 if violated else math.inf, 0.12 / 60 if violated else 0.88 / 440)
+
+    bad, good = [drawn(True) for _ in range(60)], [drawn(False) for _ in range(440)]
+    patterns = learn(bad, good)
+    sample = Sample((), bad, good)
+    assert patterns == [Pattern(())] or all(precision(pattern, sample) > 0.14 for pattern in patterns)
+    assert learn(bad, []) == [Pattern(())]

@@ -7,7 +7,7 @@ from bbfalsify.core.verdict import Outcome
 from bbfalsify.reporting.html.modes import _renamed
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import RequirementResult
-from bbfalsify.results.mode_words import explanation, like
+from bbfalsify.results.mode_words import explanation, fails, like, violated_in
 
 ABOUT = Estimate(0.1, 0.05, 0.2, 0.95, "test", 100)
 
@@ -58,3 +58,16 @@ def test_an_earlier_run_is_shown_under_names_of_now():
     now = {("family", "bath"): "bath", ("boost",): "bath", ("bath",): "boost"}
     assert [m.name for m in _renamed(run, now).modes] == ["bath", "boost", "old"]
     assert PastRun.from_json(run.as_json()) == run
+
+
+def test_violations_that_no_simulation_met_again_are_bounded():
+    never = Estimate(0.0, 0.0, 1 / 640, 0.95, "test", 1000, none_seen=True)
+    row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=never)
+    assert violated_in(row) == "violated, but in less than 1 of 640 uses"
+    assert explanation(row, []) == "nothing in common: no simulation met a violation again"
+
+
+def test_a_pattern_that_hardly_ever_fails_has_no_digits():
+    rare = Estimate(4.6e-25, 1.6e-25, 1.2e-24, 0.95, "test", 100)
+    assert fails(mode("on", rare)) == "less than 0.1 %"
+    assert fails(mode("on", Estimate(0.05, 1e-4, 0.2, 0.95, "test", 100))) == "5 % [0, 20]"

@@ -72,10 +72,12 @@ def estimate_modes(
     strata: Strata,
     confidence: float,
     plain: Estimate | None = None,
+    passed: int = 0,
 ) -> Modes:
     """Divide all violations among the patterns: those of listed words, and those that fresh simulations met.
 
-    `plain` is the probability of any violation by plain simulation, at `half_each` of the confidence.
+    `plain` is the probability of any violation by plain simulation, at `half_each` of the confidence; `passed` the
+    number of plain simulations that patterns were learned from, if none of them violates but along listed words.
     """
     divided = [_divide(usage, patterns, row) for row in rows]
     met = _Met.of(patterns, strata)
@@ -85,6 +87,8 @@ def estimate_modes(
         return _sum(parts, strata, hits, confidence)
 
     total = known([row.estimated.passes for row in rows], met.everything())
+    if rows and not any(row.met for row in rows) and not _any(met.everything()):
+        total = _none_met(total, strata, met.everything(), passed, confidence)
 
     def mode(number: int, own: Sequence[_Divided], mostly: Sequence[Finding]) -> EstimatedMode:
         probability = known([d.passes(number) for d in own], met.of_mode(number))
@@ -107,19 +111,50 @@ def estimate_modes(
             found.append(
                 mode(number, own, mostly or [row for row, first in zip(rows, walks, strict=True) if first == number])
             )
+    found = [mode for mode in found if mode.precision.high >= WEAK or mode.pattern == Pattern(())]
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
-    rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
-    beside = met.of_mode(none)
+    named = {mode.pattern for mode in found}
+    others = [number for number in range(none + 1) if number == none or patterns[number] not in named]
+    rest = [d.passes(*others) for d in divided if d.assigned[:, others].any()]
+    beside = met.of_mode(*others)
     other = known(rest, beside)
     if not rest and not _any(beside):
         other = replace(other, value=0.0, method=f"{METHOD}, none seen", none_seen=True)
     # A pattern without core and conditions matches every use, so nothing is left to be seen.
-    unseen = strata.unseen(beside, confidence) if strata.simulated and Pattern(()) not in patterns else None
+    unseen = _unseen(patterns, strata, beside, met.everything(), passed, confidence)
     if plain is not None:
         part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
         total = intersection(part, plain, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
     return Modes(_adding_up(found, other), other, total, unseen)
+
+
+def _none_met(total: Estimate, strata: Strata, nothing: Hits, passed: int, confidence: float) -> Estimate:
+    """Upper bound of all violations where neither passes along the listed words nor any simulation met one."""
+    high = (
+        (strata.never(passed, confidence) if passed else strata.unseen(nothing, confidence))
+        if strata.simulated
+        else 1.0
+    )
+    said = f"{METHOD}, {NONE_SEEN}: upper bound"
+    return Estimate(0.0, 0.0, min(1.0, high + total.high), confidence, said, total.samples, none_seen=True)
+
+
+def _unseen(
+    patterns: Sequence[Pattern], strata: Strata, beside: Hits, everything: Hits, passed: int, confidence: float
+) -> float | None:
+    """Upper bound of violations that are not on the list and match no mode; None where nothing is left to be seen.
+
+    Where neither fresh nor earlier simulations met one beside the list, both bound it.  That this is asked first costs
+    half of the doubt.
+    """
+    if not strata.simulated or Pattern(()) in patterns:
+        return None
+    half = half_each(confidence)
+    if not passed or _any(everything):
+        # Where every stratum has met some, their intervals have what was never met, too.
+        return strata.unseen(beside, half if passed else confidence) or None
+    return strata.never(passed, half)
 
 
 def _adding_up(modes: Sequence[EstimatedMode], other: Estimate) -> tuple[EstimatedMode, ...]:
@@ -153,6 +188,8 @@ def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> i
     )
 
 
+WEAK = 0.01
+"""A pattern that certainly fails less often is no mode: fresh simulations do not bear out what was learned."""
 ENOUGH = 8
 """Independent simulated uses of a pattern that alone tell how often it fails."""
 
@@ -207,8 +244,8 @@ class _Met:
             assigned.append(counted)
         return _Met(assigned, owned)
 
-    def of_mode(self, number: int) -> Hits:
-        return [table[:, number] for table in self.assigned]
+    def of_mode(self, *numbers: int) -> Hits:
+        return [table[:, numbers].sum(axis=1) for table in self.assigned]
 
     def everything(self) -> Hits:
         return [table.sum(axis=1) for table in self.assigned]
@@ -239,8 +276,8 @@ class _Divided:
             each = value / len(self.owned) / max(1, len(group))
             yield from ((time, each) for owner, _, time in group if owner == number)
 
-    def passes(self, number: int) -> Passes:
-        return replace(self.all, hits=tuple(self.assigned[:, number].tolist()))
+    def passes(self, *numbers: int) -> Passes:
+        return replace(self.all, hits=tuple(self.assigned[:, numbers].sum(axis=1).tolist()))
 
     def belongs_to(self) -> int | None:
         totals = self.assigned.sum(axis=0)

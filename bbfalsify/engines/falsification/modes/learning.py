@@ -63,6 +63,8 @@ TELLING, MORE = 0.4, 1.15
 """… if the first is worth so much, and this much more than the pattern of the most probable word …"""
 BULK = 0.05
 """… and as long as they match this part of the violations: conditions around one action fit any few uses."""
+ODDS = 1.2
+"""Failing against passing, a pattern must fail so many times as often as any use."""
 WEAK = 0.05
 """A further pattern that fails less often explains nothing: its violations stay without a mode."""
 Word = tuple[str, ...]
@@ -73,6 +75,18 @@ def learn(bad: Sequence[Use], good: Sequence[Use], work: Work | None = None) -> 
     work = Work() if work is None else work
     if bad and not good:
         return [Pattern(())]  # every use violates, whatever it does
+    found = _learned(bad, good, work)
+    return [pattern for pattern in found if _tells(pattern, bad, good)] or ([Pattern(())] if found else [])
+
+
+def _tells(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> bool:
+    """Tell whether uses with a pattern fail clearly more often than any use."""
+    sample = Sample((), bad, good)
+    usual, often = precision(Pattern(()), sample), precision(pattern, sample)
+    return often * (1 - usual) >= ODDS * usual * (1 - often)
+
+
+def _learned(bad: Sequence[Use], good: Sequence[Use], work: Work) -> list[Pattern]:
     few, passing = some_of(bad), some_of(good)
     bad, good = work.learned(bad, "violating"), work.learned(good, "passing")
     if _repeating(bad):

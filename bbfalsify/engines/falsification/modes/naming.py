@@ -104,6 +104,7 @@ def name_modes_of(
     wanted = allocated(weights, costs.fresh)
     strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split, work)
     simulate(ask, usage, number, frozenset(row.actions for row in rows), strata)
-    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside())
+    passed = 0 if plain.violating else plain.judged
+    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), passed)
     met = [use for part in strata.parts for uses in part.uses for use in (*uses.violating, *uses.on_list)]
     return Named(modes, patterns, avoided, [*met, *bad], strata, work)

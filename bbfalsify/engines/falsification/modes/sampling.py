@@ -108,7 +108,12 @@ def learning_uses(
             bad += varied_uses(ask, usage, plain.requirement, starts, simulations, seeds.child("varied"))
             each = weight * max(0.5, len(violating)) / len(bad)  # all together are as probable as those met by passes
             bad = [replace(use, weight=each) for use in bad]
-    return bad + plain.violating, good + plain.passing
+    bad += plain.violating
+    known = math.fsum(use.weight for use in bad)
+    if 0 < known < plain.weight / 2 and not plain.violating and not any(row.met for row in rows):
+        # Words that nobody meets twice: what their violations have in common is as probable as half a use at most.
+        bad = [replace(use, weight=use.weight * plain.weight / 2 / known) for use in bad]
+    return bad, good + plain.passing
 
 
 def _passing(usage: Usage, evidence: Evidence, weight: float) -> list[Use]:
@@ -146,10 +151,18 @@ class PlainUses:
     on_list: list[Use] = field(default_factory=list)
     """Violating uses that follow a listed word."""
     passing: list[Use] = field(default_factory=list)
+    judged: int = 0
+    """Simulations with a verdict, also those that follow a listed word."""
+
+    @property
+    def weight(self) -> float:
+        """Probability that each stands for."""
+        return 1 / max(1, self.simulations)
 
     def add(self, walk: Walk, answer: Answer, failing_step: int = 0) -> None:
         """Add a judged simulation; of one that failed and counts as a violation, with the step in which it failed."""
-        judgement, weight = answer.judgements[self.requirement], 1 / self.simulations
+        judgement, weight = answer.judgements[self.requirement], self.weight
+        self.judged += judgement.verdict in (Verdict.SATISFIED, Verdict.VIOLATED)
         if judgement.verdict is not Verdict.VIOLATED:
             if not self._follows(walk):
                 self.passing.append(use_of(self.usage, walk, weight=weight))

@@ -46,9 +46,9 @@ NO_PATTERN = 0.5
 """Least part of the simulations for uses that match no pattern: they bound what was never seen."""
 LEAST = 0.1
 """Least part of the others for each pattern, before they are scaled: a rare mode has its number, too."""
-EACH = 40
-"""Simulations of each pattern, whatever the probabilities, if they leave its part to no pattern: they tell how often it
-fails."""
+EACH, FOR_EACH = 40, 0.25
+"""Simulations of each pattern, whatever the probabilities: they tell how often it fails; all together at most this part
+of them."""
 BATCH = 100
 """Simulations asked for at a time."""
 
@@ -203,20 +203,30 @@ class Strata:
                 yield part.limits(self.drawn, met, confidence)
 
     def unseen(self, hits: Hits, confidence: float) -> float:
-        """Upper bound of the probability of an event that was met `hits` times in each stratum.
+        """Upper bound of what an event adds in the strata where it was not met; others have limits of their own.
 
-        Where nothing was met, the least favourable stratum alone gives the bound: uses that were not seen to violate in
-        n simulations violate at most with ln(1/α)/n, and all strata together have the likelihood of one.
+        The least favourable stratum alone gives the bound: uses that were not seen to violate in n simulations violate
+        at most with ln(1/α)/n, and all strata together have the likelihood of one.
         """
-        met = list(self.limits(hits, 2 * confidence - 1))
-        value = sum(v for v, _, _ in met)
-        above = math.sqrt(sum((high - v) ** 2 for v, _, high in met))
         never = [
             part.occurrence(self.drawn, confidence)[0] * clopper_pearson(0, part.worth, 2 * confidence - 1)[1]
             for part, count in zip(self.parts, hits, strict=True)
             if part.worth and not count.any()
         ]
-        return min(1.0, value + math.hypot(above, max(never, default=0.0)))
+        return min(1.0, max(never, default=0.0))
+
+    def never(self, plain: int, confidence: float) -> float:
+        """Upper bound of the probability of an event that neither these nor so many `plain` simulations met.
+
+        With n uses of a stratum of probability P, and m plain ones, the likelihood of probability p, all of it in this
+        stratum, is (1 - p/P)^n (1 - p)^m.
+        """
+        doubt = -math.log(1 - confidence)
+        most = 0.0
+        for part in self.parts:
+            value, _, high = part.occurrence(self.drawn, confidence)
+            most = max(most, min(high, doubt / max(plain + part.worth / max(value, 1e-300), 1e-300)))
+        return min(1.0, most)
 
 
 def learned_weights(patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> np.ndarray:
@@ -237,7 +247,7 @@ def allocated(weights: np.ndarray, simulations: int) -> list[int]:
     last = max(NO_PATTERN if len(weights) > 1 else 1.0, shares[-1])
     rest = np.maximum(shares[:-1] / max(shares[:-1].sum(), 1e-300), LEAST)
     rest = rest / max(rest.sum(), 1e-300) * (1 - last)
-    each = min(EACH, int(simulations * (1 - NO_PATTERN) / max(1, len(rest))))
+    each = min(EACH, int(simulations * FOR_EACH / max(1, len(rest))))
     own = [max(each, math.ceil(simulations * share)) for share in rest]
     return [*own, max(min(1, simulations), simulations - sum(own))]
 
