@@ -41,6 +41,7 @@ from bbfalsify.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from bbfalsify.api import check as check
+    from bbfalsify.api import estimate as estimate
     from bbfalsify.api import falsify as falsify
     from bbfalsify.api import load_campaign as load_campaign
     from bbfalsify.api import reach as reach

@@ -1,4 +1,4 @@
-"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `verify`, `search`, ….
+"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `verify`, `estimate`, ….
 
 Each turns its keywords into an `Execution` (how simulations are executed) and a `Recording` (where the run is
 recorded), and hands over to the room `running`, whose functions take these two.
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bbfalsify.modelling import Network, Profile
     from bbfalsify.records.accepted import Acceptances
     from bbfalsify.results.check_result import CheckResult
+    from bbfalsify.results.estimate_result import EstimateRow
     from bbfalsify.results.falsify_result import FalsificationResult
     from bbfalsify.results.state_search_result import StateSearchResult
     from bbfalsify.running.check.check_task import RequirementLike
@@ -139,7 +140,7 @@ def _options(given: Options | None, named: Mapping[str, Any]) -> Options:
     return replace(given or Options(), **named)
 
 
-def _with_files_read(system: System, given: Any) -> list[StlLike]:
+def _with_files_read(system: object, given: Any) -> list[StlLike]:
     """Replace the specification files among requirements by what they hold; a formula never ends with .yaml."""
     from bbfalsify.campaigns.requirements.stl import load_requirements
     from bbfalsify.logic import Formula, Requirement
@@ -269,6 +270,42 @@ def verify(
 
     execution = Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs)
     return run(model, query, VerifySettings(**settings), seed=seed, execution=execution)
+
+
+def estimate(
+    asked: System | Network | str | Path,
+    query: str | StlLike,
+    *,
+    profile: Profile | str | Path | None = None,
+    constants: Mapping[str, float | int | str] | None = None,
+    seed: int | None = None,
+    jobs: int = 1,
+    max_time: float | None = None,
+    **settings: Any,
+) -> EstimateRow:
+    """Estimate a probability: `result.estimate` has value and interval, `result.verdict` decides a bound.
+
+    A model (or its file) is asked a query of CSL or UPPAAL, such as "P=? [ F<=10 crash ]"; Markov chains are solved,
+    other models simulated.  Of a system with a `profile`, `query` is an STL requirement whose violation is estimated:
+
+        estimate("queue.yaml", "P=? [ F<=20 waiting == room ]", constants={"room": 8})
+        estimate(heater, "always[0:20](T <= 75)", profile="heater_user.yaml", horizon=20, precision="relative 0.1")
+
+    `settings` are `method`, `precision`, `confidence`, `runs`, `horizon`, `at_most`, `score`, … of `EstimateSettings`;
+    `max_time` limits the seconds.
+    """
+    from bbfalsify.engines.estimation.settings import EstimateSettings
+    from bbfalsify.running.estimate.asked import estimate_model, estimate_system
+
+    chosen, budget, execution = EstimateSettings(**settings), Budget(seconds=max_time), Execution(jobs=jobs)
+    if profile is None:
+        return estimate_model(asked, query, chosen, constants or {}, budget=budget, seed=seed, execution=execution)
+    if constants:
+        raise UserError("constants are those of a model; set them in the file of the profile.")
+    formulas = _with_files_read(asked, query)
+    if len(formulas) != 1:
+        raise UserError(f"one requirement is estimated at a time; these are {len(formulas)}.")
+    return estimate_system(asked, profile, formulas[0], chosen, budget=budget, seed=seed, execution=execution)
 
 
 def search(

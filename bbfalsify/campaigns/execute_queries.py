@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,26 +43,17 @@ def run_estimate(plan: RunPlan, recording: Recording) -> dict[str, Any]:
             cast(System, plan.system), cast(Profile, plan.profile), plan.stated(Requirement), plan.engine,
             budget=plan.budget, seed=plan.seed, execution=plan.execution, recording=recording,
         ).as_json()  # fmt: skip
-    from bbfalsify.running.estimate.estimate_run import EstimateRun
+    from bbfalsify.running.estimate.estimate_run import EstimateRun, variants
 
-    variants = list(_variants(plan.model, plan.engine.vary))
-    return _answered(partial(EstimateRun, variants=variants), plan, recording)
-
-
-def _variants(model: PlannedModel, vary: str | None) -> Iterator[tuple[dict[str, float], Network]]:
-    """The model with other constants."""
-    from bbfalsify.engines.estimation.value_lists import combinations
-
-    about = model.about
+    about = plan.model.about
     reference = f"{EXAMPLE}{about['example']}" if "example" in about else about["model"]
-    for values in combinations(vary) if vary else ():
-        written = {name: _written(value) for name, value in values.items()}
-        yield values, load_planned_model(reference, Path(), {**about.get("constants", {}), **written}).network
 
+    def load(constants: Mapping[str, float]) -> Network:
+        written = {name: repr(value) for name, value in constants.items()}
+        return load_planned_model(reference, Path(), {**about.get("constants", {}), **written}).network
 
-def _written(value: float) -> str:
-    """A whole number as one: the constant may be an integer."""
-    return str(int(value)) if value == int(value) else repr(value)
+    others = list(variants(plan.engine.vary, load))
+    return _answered(partial(EstimateRun, variants=others), plan, recording)
 
 
 def _answered(run: Callable[..., QuestionRun[Any, Any]], plan: RunPlan, recording: Recording) -> dict[str, Any]:

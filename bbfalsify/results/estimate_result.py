@@ -49,6 +49,8 @@ class EstimateRow(QueryRow):
     @property
     def in_words(self) -> str:
         number = "" if self.estimate is None else f" {number_in_words(self.estimate)}"
+        if self.trajectories is not None:
+            return f"{self.runs} run{'s' * (self.runs != 1)}"
         return f"{self.verdict}:{number}" if self.verdict else number.strip() or self.method
 
     def contract(self) -> dict[str, Any]:

@@ -117,12 +117,37 @@ def test_a_campaign(cli, tmp_path: Path):
         (("--example", "hubble", "--query", "P=? [ F<=-5 crash ]"), "a bound of time is a number from 0 on; found -5"),
         (("--example", "hubble", "--query", "P=? [ F<=t crash ]"), "a bound of time is a number from 0 on; found t"),
         (("--example", "typist", "--budget", "soon"), "write a time"),
+        (
+            ("--example", "typist", "--query", "T=? [ F Typist.Open ]", "--method", "sequence"),
+            "--method sequence makes no chain",
+        ),
+        (
+            ("--example", "typist", "--query", "E[<=3; 5](max: clk)"),
+            "unknown name 'clk' in the query 'E[<=3; 5](max: clk)'",
+        ),
         ((), "give one of these"),
     ],
 )
 def test_bad_input(cli, arguments: tuple[str, ...], says: str):
     done = cli("estimate", *arguments)
     assert done.code == 2 and says in "\n".join(done.problems)
+
+
+def test_each_answer_is_told_once(cli):
+    done = cli("estimate", "--example", "queue", "--query", "P=? [ F<=10 waiting == 3 ]", "--budget", "0s")
+    assert done.code == 4 and done.out.count("not estimated") == 1 and "not estimated (budget: time)" in done.out
+    done = cli("estimate", "--example", "erlang", "--query", "simulate [<=3; 2] {Timer.Done}", "--seed", "1")
+    assert done.code == 0 and "    2 runs\n    simulation, " in done.out
+
+
+def test_probabilities_of_a_chain_are_compared_exactly(cli):
+    """Erlang(4, 2): 0.848796117 within 3, 0.56652988 within 2."""
+    asked = ("estimate", "--example", "erlang", "--query", "Pr[<=3](<> Timer.Done) >= Pr[<=2](<> Timer.Done)", "--json")
+    [row] = cli(*asked).json["queries"]
+    assert row["verdict"] == "holds" and row["runs"] == 0 and "Markov chain" in row["method"]
+    assert row["estimate"]["value"] == pytest.approx(0.848796117 - 0.566529880, abs=2e-9)
+    [row] = cli(*asked, "--method", "sequence", "--seed", "1").json["queries"]
+    assert row["verdict"] == "holds" and row["runs"] > 0 and row["estimate"]["low"] < 0.2822 < row["estimate"]["high"]
 
 
 def test_relative_precision_needs_no_quotes():

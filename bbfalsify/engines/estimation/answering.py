@@ -63,7 +63,7 @@ class Answering:
             shown = simulation(self.network, question, self.settings, seeds)
             return Answered(None, runs=len(shown["runs"]), method="simulation", trajectories=shown)
         if question.other is not None:
-            return self._comparison(question, seeds)
+            return self._difference(question) if self._by_chain(question) else self._comparison(question, seeds)
         if self._by_chain(question):
             return self._exactly(question)
         if question.path is None:
@@ -74,7 +74,11 @@ class Answering:
 
     def _by_chain(self, question: Question) -> bool:
         wanted = self.settings.method
-        if question.formula is None or wanted not in ("auto", "chain") or (question.runs and wanted == "auto"):
+        if (
+            (question.formula or question.sides) is None
+            or wanted not in ("auto", "chain")
+            or (question.runs and wanted == "auto")
+        ):
             if wanted == "chain":
                 raise UserError(Problem(f"query '{question.text}': a chain cannot answer it; use method: auto."))
             return False
@@ -99,14 +103,27 @@ class Answering:
             found.estimate(), found.verdict, not found.asks_number, 0, found.method, self._numerical(found.value)
         )
 
+    def _difference(self, question: Question) -> Answered:
+        """Compare two probabilities by the chain."""
+        assert self._chain is not None and question.sides is not None and question.bound is not None
+        left, right = (answer_csl(self._chain, formula) for formula in question.sides)
+        assert left.value is not None and right.value is not None
+        low, high, how = left.low - right.high, left.high - right.low, f"difference of two: {left.method}"
+        found = Estimate(left.value - right.value, low, high, 1.0, how, 0)
+        return Answered(found, question.bound.verdict(low, high), True, 0, how)
+
     def _numerical(self, value: float | None) -> list[str]:
         return ["infinite: with positive probability it never happens"] if value == math.inf else []
 
     def _refusal(self, question: Question) -> UserError:
+        if self._no_chain is None:  # nobody has tried
+            method = self.settings.method
+            return UserError(Problem(f"query '{question.text}': random runs cannot decide it, and --method {method} "
+                                     "makes no chain; use --method auto, or give it a bound of time."))  # fmt: skip
         problems = not_markov(self.network)
         says = "random runs cannot decide it (it needs a chain, or a bound of time), and the model has none"
         first = Problem(f"query '{question.text}': {says}:")
-        rest = problems or list(self._no_chain.problems if self._no_chain else ())
+        rest = problems or list(self._no_chain.problems)
         return UserError([first, *rest])
 
     # --- runs --------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.kernel.tilts import effective_samples
 from bbfalsify.stats.intervals import clopper_pearson, t_interval
+from bbfalsify.stats.sequential import Counts
 
 DEFENSIVE = 0.1
 """Share of runs under the own laws."""
@@ -46,6 +47,8 @@ LEAST = 0.05
 """Share of the uniform law in every histogram."""
 ENOUGH, TOGETHER = 150, 2000
 """Effective samples before the precision counts as reached; runs of a batch that are made at once."""
+HARDLY = 10
+"""Effective samples below which the scatter of weights bounds nothing."""
 FEW, HEAVY, LARGEST = 100, 0.5, 0.02
 """Warnings: effective samples, Hill's index, and the share that the largest weight may have of their sum."""
 RELATIVE, MOST_RUNS = 0.1, 1_000_000
@@ -53,6 +56,11 @@ ROUNDS = 20
 """Sizes of a round of training that have to fit into the runs allowed."""
 TRAINING = 2 / 3
 """Share of the runs allowed that training may take."""
+
+
+def plain_of(size: int) -> int:
+    """The runs under the own laws, which come first, of so many."""
+    return round(DEFENSIVE * size)
 
 
 class NothingToTilt(UserError):
@@ -91,12 +99,16 @@ class Weighted:
     """Runs of a batch."""
     weights: list[np.ndarray] = field(default_factory=list)
     unknown: int = 0
+    own: Counts = Counts()
+    """The runs under the own laws among them."""
 
     def add(self, batches: Sequence[tuple[Drawn, np.ndarray]], size: int) -> None:
         for batch, (drawn, found) in enumerate(batches):
             self.sums[batch] += found.sum()
             self.weights.append(found[drawn.met])
             self.unknown += drawn.unknown
+            met = drawn.met[: plain_of(len(drawn.met))]
+            self.own = Counts(self.own.hits + int(met.sum()), self.own.trials + len(met))
         self.count += size
 
     @property
@@ -121,12 +133,18 @@ class Weighted:
         """Student's over the batches, but no narrower than the scatter of single weights says.
 
         Where every run met the goal, no weight tells of those that do not: independent runs under the own laws do.
+        Where a few weights make the sum, their scatter says nothing of those that were not met: then the mean is at
+        least as small a share of what it was as an unbiased estimate allows (Markov), and the upper limit is no less
+        than that of the runs under the own laws.
         """
         least = 1 / self.effective - 1 / self.runs if self.sums.any() else 0.0
         low, high = t_interval(self.values, confidence, least)
         if len(self.of_hits) == self.runs:
             own = self.runs if np.allclose(self.of_hits, 1.0, rtol=1e-9) else int(DEFENSIVE * self.runs)
             low, high = min(low, clopper_pearson(own, own, confidence)[0]), max(high, 1.0)
+        elif len(self.of_hits) and self.effective < HARDLY:
+            low = min(low, (1 - confidence) / 2 * float(self.values.mean()))
+            high = max(high, clopper_pearson(self.own.hits, self.own.trials, confidence)[1])
         return low, high
 
 
@@ -233,7 +251,7 @@ class ImportanceSampling:
 
     def _batch(self, own: Any, tilts: Any, size: int, seeds: SeedTree) -> tuple[Drawn, np.ndarray]:
         """Runs of the mixture, without their counts, and the weights of those that met the goal."""
-        plain = round(DEFENSIVE * size)
+        plain = plain_of(size)
         drawn = self.source.draw(own, plain, seeds.child("own"))
         drawn = drawn.joined(self.source.draw(tilts, size - plain, seeds.child("tilted")))
         inverse = DEFENSIVE + (1 - DEFENSIVE) * np.exp(_bounded(-tilts.log_ratios(drawn.counts)))

@@ -40,6 +40,8 @@ class Question:
     path: Path | None = None
     other: Path | None = None
     """The second probability of a comparison."""
+    sides: tuple[csl.Formula, csl.Formula] | None = None
+    """Both probabilities of a comparison in CSL; None where CSL cannot say one of them."""
     bound: csl.Bound | None = None
     """The values that satisfy a query with a bound; of a comparison, of the difference."""
     expression: Expression | None = None
@@ -82,7 +84,8 @@ class _Reader:
         if isinstance(query, uppaal.ProbabilityComparison):
             left, right = self._probability(query.left), self._probability(query.right)
             bound = csl.Bound(low=0.0) if query.operator[0] == ">" else csl.Bound(high=0.0)
-            return Question(self.text, path=left.path, other=right.path, bound=bound, runs=left.runs)
+            sides = None if left.formula is None or right.formula is None else (left.formula, right.formula)
+            return Question(self.text, path=left.path, other=right.path, sides=sides, bound=bound, runs=left.runs)
         if isinstance(query, uppaal.Expectation):
             expression = self._expression(query.expression)
             asked = self._bounded(query.bound)
@@ -186,7 +189,7 @@ class _Reader:
         return parse_condition(text, self.network, {}, file=self.file, line=self.line)
 
     def _expression(self, text: str) -> Expression:
-        return parse_expression(text, self.network, file=self.file, line=self.line, what=f"'{text}'")[0]
+        return parse_expression(text, self.network, file=self.file, line=self.line, what=f"query '{self.text}'")[0]
 
     def _number(self, text: str) -> float:
         value = self._expression(text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NOT_ESTIMATED, Estimate
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
 from bbfalsify.results.estimate_result import EstimateResult, EstimateRow, number_in_words
 from bbfalsify.results.recorded import result_from_json
@@ -18,8 +19,11 @@ def estimate_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterat
     result = result_from_json(EstimateResult, data)
     for row in result.requirements:
         yield f"{row.id}: {row.text or row.query}"
-        yield f"    {row.in_words}{expectation(row.outcome, row.expected)}"
-        yield f"    {row.method}" + (f", {row.runs} runs" if row.runs else "") + f", {row.seconds:.2f} s"
+        yield f"    {row.in_words}{_why_unknown(row, result)}{expectation(row.outcome, row.expected)}"
+        if row.method != NOT_ESTIMATED or row.runs:
+            made = [f"{row.runs} runs"] if row.runs and row.trajectories is None else []
+            by = [row.method] if row.method != NOT_ESTIMATED else []
+            yield "    " + ", ".join([*by, *made, f"{row.seconds:.2f} s"])
         if (times := row.simulated_time) is not None:
             saved = times["simulated"] < times["uses"]
             how = f" of {times['uses']:,.0f}: beginnings from saved states" if saved else ", every beginning again"
@@ -30,6 +34,12 @@ def estimate_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterat
         yield from _derivatives(row)
     yield from note_lines(result.notes)
     yield from place_lines(result.directory, result.seed, [])
+
+
+def _why_unknown(row: EstimateRow, result: EstimateResult) -> str:
+    """Why a query that was not come to has no answer."""
+    unknown = row.method == NOT_ESTIMATED and result.stop_reason is not StopReason.COMPLETED
+    return f" ({result.stop_reason.value})" if unknown else ""
 
 
 def _trajectories(row: EstimateRow, verbose: bool) -> Iterator[str]:

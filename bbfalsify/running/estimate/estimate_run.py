@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.estimation import questions
 from bbfalsify.engines.estimation.answered import Answered
 from bbfalsify.engines.estimation.answering import Answering
-from bbfalsify.engines.estimation.value_lists import numbers_of
+from bbfalsify.engines.estimation.value_lists import combinations, numbers_of
 from bbfalsify.engines.estimation.variation import at_time
 from bbfalsify.modelling import Network
 from bbfalsify.results.estimate_result import HOLDS, OUTCOMES, UNDECIDED, VIOLATED, EstimateResult, EstimateRow
@@ -107,6 +107,14 @@ class EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
             if ours is not None and abs(said - ours) > AGREE * abs(ours):
                 found.warnings.append(f"Storm says {said:.10g}")
         return more
+
+
+def variants(
+    vary: str | None, load: Callable[[Mapping[str, float]], Network]
+) -> Iterator[tuple[dict[str, float], Network]]:
+    """The models of a table; a whole number is given as one, as the constant may be an integer."""
+    for values in combinations(vary) if vary else ():
+        yield values, load({name: int(v) if v == int(v) else v for name, v in values.items()})
 
 
 def _verdict(found: Answered) -> str | None:

@@ -124,7 +124,10 @@ def test_auto_answers_where_nothing_is_random():
     a = b.automaton("A")
     a.location("Wait", exponential_rate=1)
     a.edge("Wait", "Wait", action="go", guard="n > 0", update="n = 1")
-    found = ask(b.instance("A").build(), "Pr[<=1](<> n == 1) >= Pr[<=2](<> n == 1)", runs=1000, confidence=0.99)
+    model, compared = b.instance("A").build(), "Pr[<=1](<> n == 1) >= Pr[<=2](<> n == 1)"
+    exact = ask(model, compared)
+    assert exact.verdict is True and exact.estimate is not None and exact.estimate.low == exact.estimate.high == 0
+    found = ask(model, "Pr[#<=1](<> n == 1) >= Pr[#<=2](<> n == 1)", runs=1000, confidence=0.99)
     assert found.estimate is not None and found.estimate.low < found.estimate.value == 0 < found.estimate.high
 
 

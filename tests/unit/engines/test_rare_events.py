@@ -17,7 +17,7 @@ from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import SimulationStatus, StopReason
 from bbfalsify.engines.estimation.answered import Answered
 from bbfalsify.engines.estimation.answering import Answering
-from bbfalsify.engines.estimation.importance import BATCHES, ImportanceSampling, Weighted
+from bbfalsify.engines.estimation.importance import BATCHES, Drawn, ImportanceSampling, Weighted
 from bbfalsify.engines.estimation.plain_rule import PlainRule
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
@@ -35,6 +35,7 @@ from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.csl import Bound
 from bbfalsify.modelling import load_network, parse_network
 from bbfalsify.running.judge import RequirementsJudge
+from bbfalsify.stats.intervals import clopper_pearson
 from bbfalsify.stats.sequential import Counts
 from tests.heater import EXACT, profile
 
@@ -360,6 +361,19 @@ def test_batches_that_agree_are_no_narrower_than_their_weights():
     found = Weighted(np.full(BATCHES, 10.0), 20, [np.ones(10)] * BATCHES)
     low, high = found.interval(0.95)
     assert 0.4 < low < 0.46 and 0.55 < high < 0.6
+
+
+def test_a_few_weights_bound_nothing():
+    """Four hits of 4,000 runs, one of them heavy: the next such one may be a hundred times as heavy as all of them."""
+    found, batches = Weighted(), []
+    for weight in (1e-3, 1e-5, 2e-5, 1e-5, *[0.0] * (BATCHES - 4)):
+        met = np.zeros(200, bool)
+        met[-1] = weight > 0
+        batches.append((Drawn(met, met, np.zeros((0, 0))), met * weight))
+    found.add(batches, 200)
+    low, high = found.interval(0.95)
+    assert found.own == Counts(0, 400) and high == clopper_pearson(0, 400)[1]
+    assert low == pytest.approx(0.025 * found.values.mean())
 
 
 def test_a_region_of_indifference_does_not_swallow_the_bound():
