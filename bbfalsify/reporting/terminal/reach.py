@@ -56,7 +56,8 @@ def group_lines(row: QueryResult, width: int) -> Iterator[str]:
     if not row.groups:
         return
     all_traces = sum(group.traces for group in row.groups)
-    yield f"{all_traces} different traces, in {len(row.groups)} group{'s' * (len(row.groups) != 1)} by what differs:"
+    groups = f"in {len(row.groups)} groups by what differs" if len(row.groups) > 1 else "which end alike"
+    yield f"{all_traces} different traces, {groups}:"
     for number, group in enumerate(row.groups[:MOST_GROUPS], start=1):
         file = "" if group.file is None else f" ({Path(group.file).name})"
         yield from textwrap.wrap(f"{number:2}  {group.in_words()}{file}", width, subsequent_indent="    ")

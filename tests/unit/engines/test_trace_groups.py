@@ -38,6 +38,24 @@ def test_groups_are_pairs_of_processes_inside_and_keep_their_shortest():
     assert min(len(group.shortest.trace.steps) for group in groups) == min(lengths)
 
 
+def test_two_ways_into_one_location_are_two_groups():
+    """The end is the same in all of them, so the last step decides."""
+    builder = NetworkBuilder("door")
+    door = builder.automaton("Door").location("shut").location("locked").location("alarm")
+    door.edge("shut", "locked").edge("locked", "shut").edge("shut", "alarm").edge("locked", "alarm")
+    several = reach(builder.build(), "E<> Door.alarm", traces=8, seed=1, timeout=None, walks=20_000, jobs=1)
+    assert sorted(group.differs for group in several.groups) == [
+        "last Door: locked -> alarm", "last Door: shut -> alarm",
+    ]  # fmt: skip
+
+
+def test_processes_of_one_kind_are_told_apart_by_their_numbers_only_where_that_tells_something():
+    """Six traces of six processes would be as many groups."""
+    network, family = named_model("fischer-faulty:6")
+    [group] = reach(network, family.query, traces=6, seed=1, timeout=None, walks=20_000, jobs=1).groups
+    assert group.differs == "all end alike, last P: wait -> cs" and group.traces == 6
+
+
 def test_a_target_with_a_single_trace_ends_the_search():
     builder = NetworkBuilder("lamp")
     builder.automaton("Lamp").location("off").location("on").edge("off", "on")
