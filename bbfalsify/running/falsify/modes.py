@@ -78,7 +78,7 @@ class Naming:
                     rank=rank,
                     requirement=name,
                     name=called,
-                    sentence=sentence_of(mode.pattern, units),
+                    sentence=sentence_of(mode.pattern, units, mode.precision.value),
                     actions=mode.pattern.core,
                     probability=mode.probability,
                     precision=mode.precision,

@@ -200,11 +200,20 @@ def test_nothing_to_learn_gives_no_pattern():
         (Pattern(("a",), (Condition(Gap(0), low=3.0),)), "a at 3 or later"),
         (Pattern(("a",), (Condition(Level("T", 0), high=-28.0),)), "a with T ≤ -28 degC"),
         (Pattern((), (Condition(Window("v", 0.0, 14.0, "least"), low=93.0),)), "v ≥ 93 until 14"),
+        (Pattern(("a", "a", "a", "b", "a", "a")), "a 3 times, then b, then a, then a"),
+        (
+            Pattern(("b", "a", "a", "a", "a"), (Condition(Gap(1), low=3.0),)),
+            "b, then a after 3 or more, then a 3 more times",
+        ),
         (Pattern(()), "any use: no short pattern found"),
     ],
 )
 def test_sentences(pattern, sentence):
     assert sentence_of(pattern, {"T": "degC"}) == sentence
+
+
+def test_what_every_use_violates_is_any_use():
+    assert sentence_of(Pattern(()), {}, 1.0) == "any use"
 
 
 def test_names_do_not_change_with_limits_and_differ():

@@ -150,6 +150,9 @@ def _wider(condition: Condition, further: Sequence[Placed], everyone: Sequence[P
     if isinstance(condition.feature, Without):
         return condition
     values, step = _extremes(condition.feature, further), step_of(_extremes(condition.feature, everyone))
+    values = values[np.isfinite(values).all(axis=1)]  # of a use without such a moment nothing is known
+    if not len(values):
+        return condition
     low, high = float(np.quantile(values[:, 1], 1 - share)), float(np.quantile(values[:, 0], share))
     return replace(
         condition,

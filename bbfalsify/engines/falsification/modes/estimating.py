@@ -111,7 +111,7 @@ def estimate_modes(
             found.append(
                 mode(number, own, mostly or [row for row, first in zip(rows, walks, strict=True) if first == number])
             )
-    found = [mode for mode in found if mode.precision.high >= WEAK or mode.pattern == Pattern(())]
+    found = [mode for mode in found if _borne_out(mode, total)]
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     named = {mode.pattern for mode in found}
     others = [number for number in range(none + 1) if number == none or patterns[number] not in named]
@@ -127,6 +127,13 @@ def estimate_modes(
         total = intersection(part, plain, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
     return Modes(_adding_up(found, other), other, total, unseen)
+
+
+def _borne_out(mode: EstimatedMode, total: Estimate) -> bool:
+    """Tell whether fresh simulations bear out what was learned."""
+    if mode.pattern == Pattern(()):
+        return True
+    return mode.precision.high >= WEAK and (mode.share.value >= SMALL or mode.precision.low > total.value)
 
 
 def _none_met(total: Estimate, strata: Strata, nothing: Hits, passed: int, confidence: float) -> Estimate:
@@ -188,8 +195,9 @@ def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> i
     )
 
 
-WEAK = 0.01
-"""A pattern that certainly fails less often is no mode: fresh simulations do not bear out what was learned."""
+WEAK, SMALL = 0.01, 0.01
+"""A pattern that certainly fails less often is no mode; nor is one with less than this share that may fail no more
+often than any use."""
 ENOUGH = 8
 """Independent simulated uses of a pattern that alone tell how often it fails."""
 

@@ -33,10 +33,13 @@ from bbfalsify.engines.falsification.modes.sampling import (
     plain_simulations,
     varying_simulations,
 )
-from bbfalsify.engines.falsification.modes.strata import Strata, allocated, draw, learned_weights, rare, simulate
+from bbfalsify.engines.falsification.modes.strata import Strata, allocated, draw, learned_weights, probe, rare, simulate
 from bbfalsify.engines.falsification.modes.use import Use
 from bbfalsify.engines.falsification.modes.work import Work
 from bbfalsify.engines.falsification.usage import Usage
+
+PROBED = 0.25
+"""Part of the fresh simulations that rare patterns are learned again with."""
 
 
 @dataclass(frozen=True)
@@ -94,17 +97,30 @@ def name_modes_of(
     """
     work, number = Work(), plain.requirement
     bad, good = learning_uses(ask, usage, rows, plain, plan, seeds.child(number), further)
+    most = most_walks(costs.fresh, sum(row.estimated.passes.total_traces for row in rows))
+    listed, fresh = frozenset(row.actions for row in rows), costs.fresh
     patterns = learn(bad, good, work)
+    if split := _rare(usage, patterns, bad, good, most, fresh):
+        failed, passed, made = probe(
+            ask, usage, number, listed, patterns, split, int(PROBED * fresh), seeds.child(number)
+        )
+        bad, good, fresh = bad + failed, good + passed, max(0, fresh - made)
+        patterns = learn(bad, good, work)
+        split = _rare(usage, patterns, bad, good, most, fresh)
     avoided = Avoiding(ask, usage, number, units or {}, seeds.child(number, "avoiding")).of(
         patterns, bad, costs.avoiding
     )
-    weights = learned_weights(patterns, bad, good)
-    most = most_walks(costs.fresh, sum(row.estimated.passes.total_traces for row in rows))
-    split = rare(usage, patterns, weights.sum(axis=1).tolist(), most) if costs.fresh else ()
-    wanted = allocated(weights, costs.fresh)
+    wanted = allocated(learned_weights(patterns, bad, good), fresh)
     strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split, work)
-    simulate(ask, usage, number, frozenset(row.actions for row in rows), strata)
-    passed = 0 if plain.violating else plain.judged
-    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), passed)
+    simulate(ask, usage, number, listed, strata)
+    clear = 0 if plain.violating else plain.judged
+    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), clear)
     met = [use for part in strata.parts for uses in part.uses for use in (*uses.violating, *uses.on_list)]
     return Named(modes, patterns, avoided, [*met, *bad], strata, work)
+
+
+def _rare(
+    usage: Usage, patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use], most: int, fresh: int
+) -> set[int]:
+    weights = learned_weights(patterns, bad, good).sum(axis=1).tolist()
+    return rare(usage, patterns, weights, most) if fresh else set()

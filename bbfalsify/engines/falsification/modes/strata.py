@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.baseline.failing_runs import failing_steps
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.along_core import (
+    LEAST_EFFORT,
     CorePass,
     can_split,
     effort_within,
@@ -49,6 +50,8 @@ LEAST = 0.1
 EACH, FOR_EACH = 40, 0.25
 """Simulations of each pattern, whatever the probabilities: they tell how often it fails; all together at most this part
 of them."""
+PROBES = 20
+"""Simulations of each rare pattern that tell whether it fails as often as was learned."""
 BATCH = 100
 """Simulations asked for at a time."""
 
@@ -310,7 +313,37 @@ def _split(
     return SplitStratum.of(passes, own, wanted, effort)
 
 
-def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata) -> None:
+def probe(
+    ask: Ask,
+    usage: Usage,
+    requirement: int,
+    listed: frozenset[Word],
+    patterns: Sequence[Pattern],
+    split: Collection[int],
+    most: int,
+    seeds: SeedTree,
+) -> tuple[list[Use], list[Use], int]:
+    """Simulate about so many uses of rare patterns, to learn from: those that violate, those that pass, their number.
+
+    Plain simulations meet none of them, so a pattern may look as if it always failed.
+    """
+    each = min(PROBES, most // max(1, len(split)))
+    if not each:
+        return [], [], 0
+    numbers = sorted(split)
+    parts: list[Stratum] = [_split(usage, patterns, k, each, LEAST_EFFORT, seeds.child("probe")) for k in numbers]
+    simulate(ask, usage, requirement, listed, Strata(0, parts), "probe")
+    kinds: tuple[list[Use], list[Use]] = [], []
+    for part in parts:
+        for weight, uses in zip(part.weights, part.uses, strict=True):
+            for kind, some in zip(kinds, (uses.violating, uses.passing), strict=True):
+                kind.extend(replace(use, weight=weight / len(part.groups)) for use in some)
+    return *kinds, sum(part.simulated for part in parts)
+
+
+def simulate(
+    ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata, stage: str = "stratum"
+) -> None:
     """Execute the chosen uses of every stratum; those that follow a listed word do not count.
 
     Uses that nobody could judge, because their simulations failed, are left out of their stratum.
@@ -322,7 +355,7 @@ def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], 
         for first in range(0, len(queue), BATCH):
             batch = queue[first : first + BATCH]
             walks = [walk for walk, _ in batch]
-            names = [f"modes/{requirement}/stratum/{number}/{first + k}" for k in range(len(batch))]
+            names = [f"modes/{requirement}/{stage}/{number}/{first + k}" for k in range(len(batch))]
             answers = ask([Query(name, usage.draft(walk)) for name, walk in zip(names, walks, strict=True)])
             failed = {
                 k: violating_step(walks[k].times, usage.duration)

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from bbfalsify.engines.falsification.modes.moments import Held, Moving, Rise
 from bbfalsify.engines.falsification.modes.pattern import Condition, Free, Gap, Lasting, Level, Pattern, Window
 
+NEARLY_ALWAYS = 0.99
+
 
 def name_of(pattern: Pattern) -> str:
     """on×3·off; or, without actions, throttle high, brake low."""
@@ -38,8 +40,10 @@ def names_of(patterns: Sequence[Pattern]) -> list[str]:
     return names
 
 
-def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
-    """The pattern in words; `units` of the values."""
+def sentence_of(pattern: Pattern, units: Mapping[str, str], fails: float = 0.0) -> str:
+    """The pattern in words; `units` of the values; `fails`: how often uses with it violate."""
+    if pattern == Pattern(()):
+        return "any use" if fails >= NEARLY_ALWAYS else "any use: no short pattern found"
     gaps = {c.feature.action: c for c in pattern.conditions if isinstance(c.feature, Gap)}
     parts = []
     for number, action in enumerate(pattern.core):
@@ -55,10 +59,7 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
     values = [_limits(c, units) + _when(at) + _some_time(c, at) for c, at in windows]
     lasting = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Lasting)]
     values += [f"at some time {_limits(c, units)} for {at.length:g}" for c, at in lasting]
-    said = (
-        ", ".join([*_counted(pattern.core, parts), *values, *_at_a_moment(pattern.moving, units)])
-        or "any use: no short pattern found"
-    )
+    said = ", ".join([*_counted(pattern.core, parts), *values, *_at_a_moment(pattern.moving, units)])
     absent = sorted(pattern.absent)
     said = f"{said}, without {' or '.join(absent)} in between" if absent else said
     return ", ".join([said, *_quiet(pattern)])
@@ -94,11 +95,26 @@ def _quiet(pattern: Pattern) -> Iterator[str]:
 
 
 def _counted(core: Sequence[str], parts: Sequence[str]) -> list[str]:
-    """Say "on by 5, then on, then on" shorter: on 3 times, the first by 5."""
-    if len(parts) < 3 or any(part != f"then {core[0]}" for part in parts[1:]):
-        return list(parts)
-    times, how = f"{core[0]} {len(parts)} times", parts[0][len(core[0]) :]
-    return [times, f"the first{how}"] if how else [times]
+    """Say what comes again and again shorter: on 3 times, the first by 5; up 5 times, then stop, then up 3 times."""
+    if len(parts) >= 3 and all(part == f"then {core[0]}" for part in parts[1:]):
+        times, how = f"{core[0]} {len(parts)} times", parts[0][len(core[0]) :]
+        return [times, f"the first{how}"] if how else [times]
+    said: list[str] = []
+    for first, last in _runs(core, parts):
+        count, head, action = last - first, parts[first], core[first]
+        if count < 3:
+            said += parts[first:last]
+        elif head.removeprefix("then ") == action:
+            said.append(f"{head} {count} times")
+        else:
+            said += [head, f"then {action} {count - 1} more times"]
+    return said
+
+
+def _runs(core: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the same action comes one time after the other, all but the first without conditions."""
+    starts = [0] + [k for k in range(1, len(parts)) if core[k] != core[k - 1] or parts[k] != f"then {core[k]}"]
+    yield from zip(starts, [*starts[1:], len(parts)], strict=True) if parts else ()
 
 
 def _delay(condition: Condition, *, first: bool) -> str:
