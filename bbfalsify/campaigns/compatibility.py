@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from bbfalsify.core.choices import HIGHEST, LOWEST
@@ -44,6 +45,10 @@ def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
     for drawn in profile.parameters:
         for value in dict.fromkeys(drawn.law.value(u) for u in (LOWEST, HIGHEST, 0.3)):
             problem = next(value_problems(system, {drawn.name: value}), None)
+            if problem is not None and drawn.name in known and not isfinite(drawn.law.high - drawn.law.low):
+                info = known[drawn.name]
+                cut = f" The law has no end there; 'range: [{info.low:g}, {info.high:g}]' cuts it off."
+                problem = replace(problem, message=problem.message + cut)
             if problem is not None:
                 yield replace(problem, file=profile.file, line=drawn.line if profile.file else None)
                 break

@@ -127,7 +127,8 @@ def few_words_note(search: Search, task: Task) -> list[str]:
 
 def notes_on_lists(task: Task, progress: Progress) -> list[str]:
     """Notes about the rows alone."""
-    lists = what_the_lists_are(progress.search, task.requirements, task.options)
+    # A use without actions has one key: no other could be on the list.
+    lists = what_the_lists_are(progress.search, task.requirements, task.options) if task.profile.has_actions else []
     order = what_the_order_is(progress, task.requirements)
     return [*lists, *order, *what_has_probability_zero(progress, task.requirements)]
 

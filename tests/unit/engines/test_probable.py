@@ -377,3 +377,10 @@ def test_neighbours_leave_out_and_put_in_loops():
     assert ("s", "f", "l", "a", "a") in near, "an action changed"
     assert all(near)
     assert other_endings(("s", "f"), actions) == [("s", "s"), ("s", "l"), ("s", "a"), ("s", "c")]
+
+
+def test_a_pool_knows_how_many_runs_followed_a_word_without_a_violation():
+    pool = Pool(3)
+    for actions in ("ab", "abc", "ab", "b", "abd", ""):
+        pool.walked(tuple(actions))
+    assert [pool.passed(tuple(word)) for word in ("", "a", "ab", "abc", "abcd", "b", "c")] == [6, 4, 4, 1, 0, 1, 0]

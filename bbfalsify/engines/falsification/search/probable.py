@@ -14,11 +14,14 @@ word that matters within the last `patience` simulations, or with its budget.  A
 gets less of the next rounds.  The seed and the answers determine the result, not the number of workers.
 
 A budget of less than `ROUNDS` rounds is divided into so many smaller ones.  Then no plain walks are made before the
-list is full, findings are confirmed when the search is over, and walks end where the room to confirm them begins.
+list is full, findings are confirmed when the search is over, and walks end where the room to confirm them begins.  Runs
+along words get what is left beside the accelerated walks that the list needs, and none along a word that several
+runs have followed without a violation.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -53,6 +56,10 @@ GUIDED_SHARE = 0.5
 """Proposals of a guide per walk of a round."""
 ROUNDS = 4
 """Rounds at least, however small the budget: the later ones go along the words of the earlier."""
+HOPELESS = 4
+"""Runs that followed a word and did not violate, after which no others are made along it where the budget is scarce."""
+MARGIN = 1.0
+"""Standard deviations by which the walks that a list needs may be more than expected, where the budget is scarce."""
 QUIET_SHARE = 4
 """Factor by which the simulations of a source are reduced if it added nothing to the list in the last round."""
 
@@ -85,6 +92,10 @@ class ProbableSearch:
     """The budget is less than that of `ROUNDS` rounds."""
     _reported: list[Finding] = field(init=False, default_factory=list)
     """Findings of a scarce budget that were reported in the end."""
+    _accelerated: int = field(init=False, default=0)
+    """Accelerated walks so far …"""
+    _brought: int = field(init=False, default=0)
+    """… and the words that they found."""
     _quiet: set[str] = field(init=False, default_factory=set)
     """Sources that added nothing to the list when they were last used."""
 
@@ -153,11 +164,15 @@ class ProbableSearch:
         plain = round(self._share("plain", self.plan.batch * share))
         accelerated = self.plan.batch - plain
         if filling and self._rounds:
-            accelerated //= 2  # words to go on from are there: runs along them fill the list sooner
+            # Words to go on from are there; runs along them get what filling the list does not need.
+            accelerated = max(accelerated // 2, min(accelerated, accelerated - self._spare()))
+        found = self._found
         runs = []
         for run in self._accelerator.runs(self._room(accelerated), range(len(self.pools))):
             self._read(run)
             runs.append(run)
+        self._accelerated += len(runs)
+        self._brought += self._found - found
         self._tell(runs)
         sources = {"plain": self._plain(plain), "guided": self._guided(), "along": self._along_words()}
         if self.search.iterations == before:  # what is left does not suffice to find and confirm another one
@@ -188,6 +203,18 @@ class ProbableSearch:
             )
         return max(0, min(count, room))
 
+    @property
+    def _found(self) -> int:
+        return sum(len(pool.found) for pool in self.pools)
+
+    def _spare(self) -> int:
+        """Walks of a scarce budget that are left beside accelerated ones that fill the list, as they did so far."""
+        missing = sum(max(self.plan.wanted - len(pool.found), 0) for pool in self.pools)
+        rate = min((self._brought + 0.5) / (self._accelerated + 1), 1.0)
+        needed = (missing + MARGIN * math.sqrt(missing * (1 - rate))) / rate
+        places = self.plan.wanted * len(self.pools) - len(self._reported)
+        return max(0, int(self.plan.left(self.search) - self.plan.per_finding * places - needed))
+
     def _share(self, source: str, size: float) -> float:
         return size / QUIET_SHARE if source in self._quiet else size
 
@@ -197,10 +224,20 @@ class ProbableSearch:
         if plain:
             keys = [(f.requirement, f.actions) for f in violated]
             self.search.plain.count(keys, judged=bool(run.answer.judgements))
+        if self._scarce:
+            self._remember(run, violated)
         findings = [f for f in violated if f.actions not in known_before[f.requirement]]
         for finding in findings:
             self._add(finding, run.walk)
         return findings
+
+    def _remember(self, run: Run, violated: Sequence[Finding]) -> None:
+        """Remember how far a run went without a violation."""
+        steps = {finding.requirement: len(finding.actions) - 1 for finding in violated}
+        happened = int(np.searchsorted(run.walk.times, run.stimulus.duration, side="right"))
+        actions = run.walk.actions(self.usage.model)[:happened]
+        for number in range(len(run.answer.judgements)):
+            self.pools[number].walked(actions[: steps.get(number, happened)])
 
     def _add(self, finding: Finding, walk: Walk) -> None:
         if finding.actions not in self.search.known[finding.requirement]:
@@ -265,16 +302,22 @@ class ProbableSearch:
         self._weigh()
         self._look_around()
         first = self.search.iterations + 1
-        self._run_along(round(self._share("along", self.plan.batch)), contested=False)
+        self._run_along(self._beside(round(self._share("along", self.plan.batch))), contested=False)
         tried = range(first, self.search.iterations + 1)
-        self._run_along(self.plan.batch // 2, contested=True)
+        self._run_along(self._beside(self.plan.batch // 2), contested=True)
         return tried
+
+    def _beside(self, count: int) -> int:
+        """At most so many runs beside those that fill a list."""
+        return min(count, self._spare()) if self._scarce else count
 
     def _run_along(self, count: int, *, contested: bool) -> None:
         promised: dict[Key, float] = {}
         for pool in self.pools:
             # Nothing is contested while there are free places.
             for gain, word in pool.worth_running(contested=contested and pool.full):
+                if self._scarce and word.finding is None and pool.passed(word.actions) >= HOPELESS:
+                    continue
                 promised[word.actions] = max(gain, promised.get(word.actions, 0.0))
         chosen = self._allotted(promised, self._room(count))
         walks: dict[int, Walk] = {}

@@ -14,6 +14,7 @@ The words that are kept are estimated carefully afterwards (`engine.py`).
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import math
 from collections.abc import Sequence
@@ -85,6 +86,17 @@ class Pool:
     """The simulation that last added a word that matters to the list."""
     candidates_tried: int = 0
     candidates_violated: int = 0
+    _walked: list[Key] = field(default_factory=list)
+    """What runs did without a violation, sorted."""
+
+    def walked(self, actions: Key) -> None:
+        """Remember the actions of a run as far as it was not violated."""
+        bisect.insort(self._walked, actions)
+
+    def passed(self, word: Key) -> int:
+        """Number of runs that followed a word and were not violated by its end."""
+        first = bisect.bisect_left(self._walked, word)
+        return bisect.bisect_right(self._walked, word, lo=first, key=lambda actions: actions[: len(word)]) - first
 
     @property
     def found(self) -> list[Word]:

@@ -279,7 +279,8 @@ class _Attempt:
             return [row.tobytes() in found for row in rows]
 
         violated = best.finding.judgement.first_violation_time
-        return best, simplify(space, values, violated, violating)
+        settled = simplify(space, values, violated, violating)
+        return best, settled  # the last that violates
 
     @staticmethod
     def _values_of(failing: _Failing) -> bytes:
