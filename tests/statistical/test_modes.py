@@ -363,3 +363,15 @@ def test_words_that_nobody_meets_twice_have_an_upper_bound():
     assert together.total.none_seen and together.total.value == 0
     assert together.total.high == pytest.approx(3.0 / 600, rel=0.05) and alone.total.high > 2.5 * together.total.high
     assert together.modes == () and 0 < together.unseen < alone.unseen
+
+
+def test_a_list_that_holds_everything_needs_no_fresh_simulations():
+    """A profile without actions has one word: its passes alone bound what nobody met."""
+    nothing = Stimulus(np.zeros(1), {})
+    row = Finding(0, ("on",) * 5, tuple((4.0 * k, "on") for k in range(1, 6)), nothing, HOLDS, SimulationStatus.OK, 1)
+    estimate_finding(
+        lambda queries: [Answer(SimulationStatus.OK, (HOLDS,)) for _ in queries], USAGE, row, OPTIONS, SeedTree(1)
+    )
+    strata = draw(USAGE, [], [0], 0, SeedTree(1))
+    total = estimate_modes(USAGE, [], [row], strata, 0.95).total
+    assert total.none_seen and 0 < total.high < 0.01

@@ -19,7 +19,7 @@ from bbfalsify.records.run_files import FANS
 from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.limits import limits_of
-from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
+from bbfalsify.reporting.html.signals import exact, fan_points, is_held, packed_fan, points_for, thin_line
 from bbfalsify.reporting.terminal.counterexamples import MEANINGS
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
 
@@ -95,6 +95,7 @@ class Details:
             "times": exact(thin.times),
             "inputs": {name: exact(thin.signals[name]) for name in found.inputs},
             "outputs": {name: exact(thin.signals[name]) for name in found.outputs},
+            "held": [name for name in found.outputs if is_held(trace.signals[name])],
             "units": {name: unit for name, unit in self.result.units.items() if name in signals},
             "limits": limits_of(_formula(found.requirement.stl).root, end),
             "robustness": _robustness(found, trace, most),

@@ -15,7 +15,7 @@ from bbfalsify.reporting.formatting import interval, replay_command
 from bbfalsify.reporting.html.parts import anchor, badge, interval_bar
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import FalsificationResult
-from bbfalsify.results.mode_words import rank_change_text, time_text
+from bbfalsify.results.mode_words import fails, rank_change_text, time_text
 
 MOST_COLUMNS = 8
 """Modes that a history shows."""
@@ -116,7 +116,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "probability": odds_interval(mode.probability),
         "exact": f"{interval(mode.probability)}, {mode.probability.method}",
         "bar": interval_bar(mode.probability, top) if top > 0 else None,
-        "precision": percent(mode.precision.value),
+        "precision": fails(mode),
         "precision_title": _range(mode.precision),
         "share": percent(mode.share.value),
         "share_title": _range(mode.share),

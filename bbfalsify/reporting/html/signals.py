@@ -19,6 +19,8 @@ PAGE_POINTS = 400_000
 """Numbers of all counterexamples' own traces together: 2.1 MB of text."""
 FAN_POINTS = 2_400_000
 """Numbers of all fans together: 6.4 MB of text."""
+HELD = 0.2
+"""Share of the samples at which an output changes that is drawn as steps."""
 MOST_POINTS, FEWEST_POINTS = 1600, 60
 """Samples of one trace."""
 
@@ -37,6 +39,11 @@ def coarse(values: np.ndarray) -> dict[str, Any]:
 
 def _text(values: np.ndarray) -> str:
     return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
+
+
+def is_held(values: np.ndarray) -> bool:
+    """Tell whether an output looks like a gear: whole numbers that change now and then."""
+    return bool(np.all(values == np.rint(values)) and np.count_nonzero(np.diff(values)) <= HELD * (len(values) - 1))
 
 
 def points_for(traces: int, signals: int) -> int:

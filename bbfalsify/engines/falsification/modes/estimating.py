@@ -122,6 +122,8 @@ def estimate_modes(
         other = replace(other, value=0.0, method=f"{METHOD}, none seen", none_seen=True)
     # A pattern without core and conditions matches every use, so nothing is left to be seen.
     unseen = _unseen(patterns, strata, beside, met.everything(), passed, confidence)
+    if other.none_seen and unseen is not None:
+        other = replace(other, high=min(other.high, unseen))
     if plain is not None:
         part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
         total = intersection(part, plain, confidence)
@@ -137,12 +139,13 @@ def _borne_out(mode: EstimatedMode, total: Estimate) -> bool:
 
 
 def _none_met(total: Estimate, strata: Strata, nothing: Hits, passed: int, confidence: float) -> Estimate:
-    """Upper bound of all violations where neither passes along the listed words nor any simulation met one."""
-    high = (
-        (strata.never(passed, confidence) if passed else strata.unseen(nothing, confidence))
-        if strata.simulated
-        else 1.0
-    )
+    """Upper bound of all violations where neither passes along the listed words nor any simulation met one.
+
+    Without fresh simulations (a profile without actions) the list holds all violations there are.
+    """
+    high = 0.0
+    if strata.simulated:
+        high = strata.never(passed, confidence) if passed else strata.unseen(nothing, confidence)
     said = f"{METHOD}, {NONE_SEEN}: upper bound"
     return Estimate(0.0, 0.0, min(1.0, high + total.high), confidence, said, total.samples, none_seen=True)
 

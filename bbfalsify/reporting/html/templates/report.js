@@ -35,11 +35,12 @@ function fanOf(data, name) {
 
 function specOf(data, fans) {
   const times = unpack(data.times), panels = [];
-  for (const [signals, step] of [[data.outputs, false], [data.inputs, true]]) {
+  for (const [signals, input] of [[data.outputs, false], [data.inputs, true]]) {
     for (const [name, values] of Object.entries(signals)) {
+      const step = input || (data.held || []).includes(name);
       const title = data.units[name] ? `${name} [${data.units[name]}]` : name;
       panels.push({title, step, fan: fanOf(data, name), limits: (data.limits || {})[name],
-                   lines: [{name, xs: times, ys: unpack(values), step, kind: step ? "input" : "output"}]});
+                   lines: [{name, xs: times, ys: unpack(values), step, kind: input ? "input" : "output"}]});
     }
   }
   if (data.robustness) {
