@@ -62,7 +62,7 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     verb = "explain" if all(mode.precision.value >= TELLING for mode in modes) else "cover"
     named = f"1 failure mode {verb}s" if len(modes) == 1 else f"{len(modes)} failure modes {verb}"
     if not modes and known.none_seen:
-        return "nothing in common: no simulation met a violation again"
+        return "no simulation met a violation again; plain simulation beside it (smc) tells how rare it is"
     text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
     if modes and explained < MOSTLY:
         text += ", the rest has no short pattern in common"

@@ -104,8 +104,12 @@ def name_modes(
     units: Mapping[str, str],
     seeds: SeedTree,
     plain_estimate: Callable[[int, float], Estimate | None] = lambda _requirement, _confidence: None,
+    weighed: Mapping[int, Estimate] | None = None,
 ) -> None:
-    """Name the modes of every requirement that was falsified; `plain_estimate` tells what plain simulation knows."""
+    """Name the modes of every requirement that was falsified.
+
+    `plain_estimate` tells what plain simulation knows, `weighed` what importance sampling does, by requirement.
+    """
     ranked = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
     lists = {number: [row for row in rows if not row.exact_moments] for number, rows in ranked.items()}
     lists = {number: rows for number, rows in lists.items() if rows}
@@ -124,8 +128,9 @@ def name_modes(
             return plain_estimate(number, half_each(options.confidence))
 
         named = name_modes_of(
-            ask, usage, rows, known[number], plan, costs[number], seeds, further=further, units=units, beside=beside
-        )
+            ask, usage, rows, known[number], plan, costs[number], seeds, further=further, units=units, beside=beside,
+            weighed=(weighed or {}).get(number),
+        )  # fmt: skip
         found = named.modes
         naming.named[number] = named
         naming.swaps[number] = rank_changes(usage, found.modes, options.confidence) if options.sensitivity else {}

@@ -118,7 +118,8 @@ class Stages:
             with self.driver.until_stopped() as self._ended:
                 seeds = self._seeds.child("modes")
                 known = (self.usage, self.scribe, self.naming, self.task.units)
-                name_modes(self.driver.ask, *known, seeds, self._plain_estimate)
+                weighed = {number: found for number, found in self.plain.tilted.items() if not found.at_least}
+                name_modes(self.driver.ask, *known, seeds, self._plain_estimate, weighed)
 
     def _plain_estimate(self, requirement: int, confidence: float) -> Estimate | None:
         """The probability of any violation by plain simulation, where the run was asked for it."""

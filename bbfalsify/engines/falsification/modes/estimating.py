@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.core.estimate import NONE_SEEN, Estimate, TimeDistribution
+from bbfalsify.core.estimate import BOTH, NONE_SEEN, Estimate, TimeDistribution
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.strata import Hits, Strata, owner_of
@@ -73,11 +73,13 @@ def estimate_modes(
     confidence: float,
     plain: Estimate | None = None,
     passed: int = 0,
+    weighed: Estimate | None = None,
 ) -> Modes:
     """Divide all violations among the patterns: those of listed words, and those that fresh simulations met.
 
     `plain` is the probability of any violation by plain simulation, at `half_each` of the confidence; `passed` the
-    number of plain simulations that patterns were learned from, if none of them violates but along listed words.
+    number of plain simulations that patterns were learned from, if none of them violates but along listed words;
+    `weighed` the probability of any violation by importance sampling.
     """
     divided = [_divide(usage, patterns, row) for row in rows]
     met = _Met.of(patterns, strata)
@@ -124,11 +126,25 @@ def estimate_modes(
     unseen = _unseen(patterns, strata, beside, met.everything(), passed, confidence)
     if other.none_seen and unseen is not None:
         other = replace(other, high=min(other.high, unseen))
-    if plain is not None:
+    if plain is not None or weighed is not None:
         part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
-        total = intersection(part, plain, confidence)
+        total = all_violations(total, part, plain, weighed, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
     return Modes(_adding_up(found, other), other, total, unseen)
+
+
+def all_violations(
+    known: Estimate, part: Estimate, plain: Estimate | None, weighed: Estimate | None, confidence: float
+) -> Estimate:
+    """All violations, by what knows them best: `part` (with half of the doubt) and plain simulation, or weights."""
+    if weighed is not None:
+        return replace(weighed, method=weighed.method + BOTH)
+    if plain is None or not known.none_seen:
+        return known if plain is None else intersection(part, plain, confidence)
+    # Neither passes nor fresh simulations met one, so plain simulation alone may tell more than an upper bound.
+    if plain.low > 0:
+        return replace(plain, confidence=confidence, method=plain.method + BOTH)
+    return replace(known, high=min(known.high, plain.high))
 
 
 def _borne_out(mode: EstimatedMode, total: Estimate) -> bool:

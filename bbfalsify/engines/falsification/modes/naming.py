@@ -89,11 +89,12 @@ def name_modes_of(
     further: Sequence[tuple[Finding, float]] = (),
     units: Mapping[str, str] | None = None,
     beside: Callable[[], Estimate | None] = lambda: None,
+    weighed: Estimate | None = None,
 ) -> Named:
     """Learn on `plain` uses and on passes along rows; estimate on fresh ones.
 
     `further`: findings beside the list with rough masses; `beside`: the probability of any violation by plain
-    simulation, at half of the doubt.
+    simulation, at half of the doubt; `weighed`: the same by importance sampling.
     """
     work, number = Work(), plain.requirement
     bad, good = learning_uses(ask, usage, rows, plain, plan, seeds.child(number), further)
@@ -114,7 +115,7 @@ def name_modes_of(
     strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split, work)
     simulate(ask, usage, number, listed, strata)
     clear = 0 if plain.violating else plain.judged
-    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), clear)
+    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), clear, weighed)
     met = [use for part in strata.parts for uses in part.uses for use in (*uses.violating, *uses.on_list)]
     return Named(modes, patterns, avoided, [*met, *bad], strata, work)
 
