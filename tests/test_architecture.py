@@ -24,7 +24,7 @@ LOOKS_AT = {
     "kernel": {"core", "jit", "modelling"},
     "logic": {"core", "jit", "automata", "modelling", "records"},
     "stats": {"core"},
-    "chains": {"core", "records", "modelling", "kernel", "logic"},
+    "chains": {"core", "jit", "records", "modelling", "kernel", "logic"},
     "zones": {"core", "modelling", "kernel"},
     "fitting": {"core", "records", "modelling", "kernel", "stats"},
     "systems": {"core", "records", "automata", "modelling", "kernel"},
