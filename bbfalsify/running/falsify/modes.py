@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bbfalsify.core.estimate import LEVELS, Estimate, TimeDistribution
+from bbfalsify.core.estimate import LEVELS, TimeDistribution
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
@@ -16,6 +16,7 @@ from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.coverage import Visits, path_of
 from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding
+from bbfalsify.engines.falsification.modes.estimating import Beside
 from bbfalsify.engines.falsification.modes.naming import Costs, Named, name_modes_of
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.ranks import rank_changes
@@ -103,13 +104,9 @@ def name_modes(
     naming: Naming,
     units: Mapping[str, str],
     seeds: SeedTree,
-    plain_estimate: Callable[[int, float], Estimate | None] = lambda _requirement, _confidence: None,
-    weighed: Mapping[int, Estimate] | None = None,
+    known_beside: Callable[[int, float], Beside | None] = lambda _requirement, _confidence: None,
 ) -> None:
-    """Name the modes of every requirement that was falsified.
-
-    `plain_estimate` tells what plain simulation knows, `weighed` what importance sampling does, by requirement.
-    """
+    """Name the modes of every requirement that was falsified; `known_beside` tells what plain simulation knows."""
     ranked = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
     lists = {number: [row for row in rows if not row.exact_moments] for number, rows in ranked.items()}
     lists = {number: rows for number, rows in lists.items() if rows}
@@ -124,13 +121,12 @@ def name_modes(
     for number, rows in lists.items():
         further = scribe.progress.search.further[number] if scribe.progress.search.further else ()
 
-        def beside(number: int = number) -> Estimate | None:
-            return plain_estimate(number, half_each(options.confidence))
+        def beside(number: int = number) -> Beside | None:
+            return known_beside(number, half_each(options.confidence))
 
         named = name_modes_of(
-            ask, usage, rows, known[number], plan, costs[number], seeds, further=further, units=units, beside=beside,
-            weighed=(weighed or {}).get(number),
-        )  # fmt: skip
+            ask, usage, rows, known[number], plan, costs[number], seeds, further=further, units=units, beside=beside
+        )
         found = named.modes
         naming.named[number] = named
         naming.swaps[number] = rank_changes(usage, found.modes, options.confidence) if options.sensitivity else {}

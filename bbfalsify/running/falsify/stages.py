@@ -18,6 +18,7 @@ from bbfalsify.engines.falsification.engine import run
 from bbfalsify.engines.falsification.estimates.self_check import check_lists
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
+from bbfalsify.engines.falsification.modes.estimating import Beside
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.logic.stl.requirement import duration_notes
 from bbfalsify.results.falsify_insights import Baseline, SamplingResult
@@ -118,15 +119,16 @@ class Stages:
             with self.driver.until_stopped() as self._ended:
                 seeds = self._seeds.child("modes")
                 known = (self.usage, self.scribe, self.naming, self.task.units)
-                weighed = {number: found for number, found in self.plain.tilted.items() if not found.at_least}
-                name_modes(self.driver.ask, *known, seeds, self._plain_estimate, weighed)
+                name_modes(self.driver.ask, *known, seeds, self._known_beside)
 
-    def _plain_estimate(self, requirement: int, confidence: float) -> Estimate | None:
-        """The probability of any violation by plain simulation, where the run was asked for it."""
+    def _known_beside(self, requirement: int, confidence: float) -> Beside | None:
+        """The probability of any violation by plain simulation, and by weights, where the run was asked for it."""
         baseline = self.task.settings.baseline
         if baseline is None or not self.plain.iterations:
             return None
-        return replace(baseline, confidence=confidence).stopping.estimate(self.plain.counts(requirement))
+        plain = replace(baseline, confidence=confidence).stopping.estimate(self.plain.counts(requirement))
+        weighed = self.plain.tilted.get(requirement)
+        return Beside(plain, None if weighed is None or weighed.at_least else weighed)
 
     def draw(self) -> None:
         """Keep the traces of the estimates, for pictures."""

@@ -64,7 +64,8 @@ def test_violations_that_no_simulation_met_again_are_bounded():
     never = Estimate(0.0, 0.0, 1 / 640, 0.95, "test", 1000, none_seen=True)
     row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=never)
     assert violated_in(row) == "violated, but in less than 1 of 640 uses"
-    assert explanation(row, []) == "no simulation met a violation again; plain simulation beside it (smc) tells how rare it is"
+    said = "no simulation met a violation again; plain simulation beside it (smc) tells how rare it is"
+    assert explanation(row, []) == said
 
 
 def test_a_pattern_that_hardly_ever_fails_has_no_digits():

@@ -52,6 +52,16 @@ class EstimatedMode:
     """Times of its first violations; None where no simulation tells."""
 
 
+@dataclass(frozen=True)
+class Beside:
+    """The probability of any violation by simulations that are asked for beside the list."""
+
+    plain: Estimate
+    """By plain simulation, at `half_each` of the confidence."""
+    weighed: Estimate | None = None
+    """By importance sampling."""
+
+
 @dataclass(frozen=True, eq=False)
 class Modes:
     """Failure modes of one requirement, the most probable first."""
@@ -71,15 +81,13 @@ def estimate_modes(
     rows: Sequence[Finding],
     strata: Strata,
     confidence: float,
-    plain: Estimate | None = None,
+    elsewhere: Beside | None = None,
     passed: int = 0,
-    weighed: Estimate | None = None,
 ) -> Modes:
     """Divide all violations among the patterns: those of listed words, and those that fresh simulations met.
 
-    `plain` is the probability of any violation by plain simulation, at `half_each` of the confidence; `passed` the
-    number of plain simulations that patterns were learned from, if none of them violates but along listed words;
-    `weighed` the probability of any violation by importance sampling.
+    `passed` is the number of plain simulations that patterns were learned from, if none of them violates but along
+    listed words.
     """
     divided = [_divide(usage, patterns, row) for row in rows]
     met = _Met.of(patterns, strata)
@@ -126,21 +134,20 @@ def estimate_modes(
     unseen = _unseen(patterns, strata, beside, met.everything(), passed, confidence)
     if other.none_seen and unseen is not None:
         other = replace(other, high=min(other.high, unseen))
-    if plain is not None or weighed is not None:
+    if elsewhere is not None:
         part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
-        total = all_violations(total, part, plain, weighed, confidence)
+        total = all_violations(total, part, elsewhere, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
     return Modes(_adding_up(found, other), other, total, unseen)
 
 
-def all_violations(
-    known: Estimate, part: Estimate, plain: Estimate | None, weighed: Estimate | None, confidence: float
-) -> Estimate:
+def all_violations(known: Estimate, part: Estimate, beside: Beside, confidence: float) -> Estimate:
     """All violations, by what knows them best: `part` (with half of the doubt) and plain simulation, or weights."""
-    if weighed is not None:
-        return replace(weighed, method=weighed.method + BOTH)
-    if plain is None or not known.none_seen:
-        return known if plain is None else intersection(part, plain, confidence)
+    if beside.weighed is not None:
+        return replace(beside.weighed, method=beside.weighed.method + BOTH)
+    plain = beside.plain
+    if not known.none_seen:
+        return intersection(part, plain, confidence)
     # Neither passes nor fresh simulations met one, so plain simulation alone may tell more than an upper bound.
     if plain.low > 0:
         return replace(plain, confidence=confidence, method=plain.method + BOTH)

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.estimates.estimating import PassPlan
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.avoiding import Avoiding
-from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
+from bbfalsify.engines.falsification.modes.estimating import Beside, Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import (
@@ -88,13 +87,11 @@ def name_modes_of(
     *,
     further: Sequence[tuple[Finding, float]] = (),
     units: Mapping[str, str] | None = None,
-    beside: Callable[[], Estimate | None] = lambda: None,
-    weighed: Estimate | None = None,
+    beside: Callable[[], Beside | None] = lambda: None,
 ) -> Named:
     """Learn on `plain` uses and on passes along rows; estimate on fresh ones.
 
-    `further`: findings beside the list with rough masses; `beside`: the probability of any violation by plain
-    simulation, at half of the doubt; `weighed`: the same by importance sampling.
+    `further`: findings beside the list with rough masses.
     """
     work, number = Work(), plain.requirement
     bad, good = learning_uses(ask, usage, rows, plain, plan, seeds.child(number), further)
@@ -115,7 +112,7 @@ def name_modes_of(
     strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split, work)
     simulate(ask, usage, number, listed, strata)
     clear = 0 if plain.violating else plain.judged
-    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), clear, weighed)
+    modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), clear)
     met = [use for part in strata.parts for uses in part.uses for use in (*uses.violating, *uses.on_list)]
     return Named(modes, patterns, avoided, [*met, *bad], strata, work)
 
