@@ -61,8 +61,11 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
     # A pattern that mostly passes is on the way to these violations; it does not say why they happen.
     verb = "explain" if all(mode.precision.value >= TELLING for mode in modes) else "cover"
     named = f"1 failure mode {verb}s" if len(modes) == 1 else f"{len(modes)} failure modes {verb}"
+    again = "no simulation met a violation again"
+    if modes and all(mode.probability.none_seen for mode in modes):
+        return f"{len(modes)} failure mode{'s' * (len(modes) > 1)} known from the search alone: {again}"
     if not modes and known.none_seen:
-        return "no simulation met a violation again; plain simulation beside it (smc) tells how rare it is"
+        return f"{again}; plain simulation beside it (smc) tells how rare it is"
     text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
     if modes and explained < MOSTLY:
         text += ", the rest has no short pattern in common"
@@ -72,6 +75,8 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
 def fails(mode: FailureMode) -> str:
     """How often the pattern fails when it occurs: 82 % [75, 90]"""
     known = mode.precision
+    if known.none_seen:
+        return f"less than {percent(known.high)}" if known.samples else "unknown"
     if known.high < HARDLY_EVER:
         return f"less than {percent(HARDLY_EVER)}"
     value, low, high = (

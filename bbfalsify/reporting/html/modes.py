@@ -118,7 +118,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "bar": interval_bar(mode.probability, top) if top > 0 else None,
         "precision": fails(mode),
         "precision_title": _range(mode.precision),
-        "share": percent(mode.share.value),
+        "share": percent(mode.share.value) if mode.share.samples else "–",
         "share_title": _range(mode.share),
         "rows": rows[:MOST_ROWS],
         "more": max(0, len(rows) - MOST_ROWS),

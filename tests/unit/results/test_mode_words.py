@@ -1,5 +1,7 @@
 """Names of failure modes of other versions, and history under today's names."""
 
+from dataclasses import replace
+
 import pytest
 
 from bbfalsify.core.estimate import Estimate
@@ -64,8 +66,12 @@ def test_violations_that_no_simulation_met_again_are_bounded():
     never = Estimate(0.0, 0.0, 1 / 640, 0.95, "test", 1000, none_seen=True)
     row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=never)
     assert violated_in(row) == "violated, but in less than 1 of 640 uses"
-    said = "no simulation met a violation again; plain simulation beside it (smc) tells how rare it is"
-    assert explanation(row, []) == said
+    again = "no simulation met a violation again"
+    assert explanation(row, []) == f"{again}; plain simulation beside it (smc) tells how rare it is"
+    alone = replace(mode("on", never), probability=never)
+    assert explanation(row, [alone]) == f"1 failure mode known from the search alone: {again}"
+    assert fails(mode("on", never)) == "less than 0.16 %"
+    assert fails(mode("on", Estimate(0.0, 0.0, 1.0, 0.95, "test", 0, none_seen=True))) == "unknown"
 
 
 def test_a_pattern_that_hardly_ever_fails_has_no_digits():

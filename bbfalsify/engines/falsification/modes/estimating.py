@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.core.estimate import BOTH, NONE_SEEN, Estimate, TimeDistribution
+from bbfalsify.core.estimate import BOTH, NONE_SEEN, NOT_ESTIMATED, Estimate, TimeDistribution
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.strata import Hits, Strata, owner_of
@@ -122,6 +122,9 @@ def estimate_modes(
                 mode(number, own, mostly or [row for row, first in zip(rows, walks, strict=True) if first == number])
             )
     found = [mode for mode in found if _borne_out(mode, total)]
+    alone = not found and total.none_seen
+    if alone:
+        found = list(_of_the_search_alone(patterns, rows, walks, strata, total))
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     named = {mode.pattern for mode in found}
     others = [number for number in range(none + 1) if number == none or patterns[number] not in named]
@@ -138,7 +141,25 @@ def estimate_modes(
         part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
         total = all_violations(total, part, elsewhere, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
-    return Modes(_adding_up(found, other), other, total, unseen)
+    return Modes(tuple(found) if alone else _adding_up(found, other), other, total, unseen)
+
+
+def _of_the_search_alone(
+    patterns: Sequence[Pattern], rows: Sequence[Finding], owners: Sequence[int], strata: Strata, total: Estimate
+) -> Iterator[EstimatedMode]:
+    """Yield patterns of listed violations that no simulation met again; `owners`: the pattern of each row's walk."""
+    confidence, said = total.confidence, f"{METHOD}, {NONE_SEEN}: upper bound"
+    for number, pattern in enumerate(patterns):
+        own = tuple(row for row, owner in zip(rows, owners, strict=True) if owner == number)
+        if not own or pattern == Pattern(()):
+            continue
+        part = strata.parts[number]
+        occurs = part.occurrence(strata.drawn, confidence)[2] if part.simulated else 1.0
+        fails = clopper_pearson(0, part.worth, confidence)[1]
+        probability = replace(total, high=min(total.high, occurs * fails))
+        precision = Estimate(0.0, 0.0, fails, confidence, said, part.simulated, none_seen=True)
+        share = Estimate(0.0, 0.0, 1.0, confidence, NOT_ESTIMATED, 0, none_seen=True)
+        yield EstimatedMode(pattern, probability, precision, share, own)
 
 
 def all_violations(known: Estimate, part: Estimate, beside: Beside, confidence: float) -> Estimate:
@@ -167,7 +188,7 @@ def _none_met(total: Estimate, strata: Strata, nothing: Hits, passed: int, confi
     Without fresh simulations (a profile without actions) the list holds all violations there are.
     """
     high = 0.0
-    if strata.simulated:
+    if strata.parts[-1].simulated:
         high = strata.never(passed, confidence) if passed else strata.unseen(nothing, confidence)
     said = f"{METHOD}, {NONE_SEEN}: upper bound"
     return Estimate(0.0, 0.0, min(1.0, high + total.high), confidence, said, total.samples, none_seen=True)
@@ -181,7 +202,7 @@ def _unseen(
     Where neither fresh nor earlier simulations met one beside the list, both bound it.  That this is asked first costs
     half of the doubt.
     """
-    if not strata.simulated or Pattern(()) in patterns:
+    if not strata.simulated or not strata.parts[-1].simulated or Pattern(()) in patterns:
         return None
     half = half_each(confidence)
     if not passed or _any(everything):
@@ -343,7 +364,7 @@ def _sum(parts: Sequence[Passes], strata: Strata, hits: Hits, confidence: float)
         said = f"{METHOD}, {NONE_SEEN}: upper bound"
         return Estimate(0.0, 0.0, high, confidence, said, strata.simulated, none_seen=True)
     if listed is not None:
-        beside.append((listed.value, listed.low, listed.high))
+        beside.append((0.0 if listed.none_seen else listed.value, listed.low, listed.high))
     value = min(1.0, sum(v for v, _, _ in beside))
     below = math.sqrt(sum((v - low) ** 2 for v, low, _ in beside))
     above = math.sqrt(sum((high - v) ** 2 for v, _, high in beside))

@@ -184,9 +184,12 @@ def _without_others(found: list[tuple[Word, Pattern]], bad: Sequence[Use], good:
 
 
 def _ordered(patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
-    """Put patterns first that fail more often by a tenth; of the same, those with longer cores."""
+    """Put patterns first that fail more often by a tenth; of the same, and of those that nearly always fail, longer
+    cores: a shorter one may match all that a longer one does.
+    """
     sample = Sample((), bad, good)
-    return sorted(dict.fromkeys(patterns), key=lambda p: (-round(10 * precision(p, sample)), -len(p.core)))
+    tenths = {pattern: round(10 * min(PRECISE, precision(pattern, sample))) for pattern in patterns}
+    return sorted(tenths, key=lambda pattern: (-tenths[pattern], -len(pattern.core)))
 
 
 def _needed(patterns: list[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:

@@ -26,10 +26,10 @@ from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import (
     PlainUses,
     avoiding_simulations,
+    fresh_simulations,
     learning_passes,
     learning_uses,
     most_walks,
-    plain_simulations,
     varying_simulations,
 )
 from bbfalsify.engines.falsification.modes.strata import Strata, allocated, draw, learned_weights, probe, rare, simulate
@@ -53,7 +53,7 @@ class Costs:
     def of(usage: Usage, rows: int, plan: PassPlan, given: int | None = None) -> Costs:
         """`given`: fresh simulations that were asked for, in the place of a part of the estimates'."""
         each = learning_passes(usage, plan.passes) * plan.traces + varying_simulations(usage, plan)
-        return Costs(rows * each, plain_simulations(usage, rows, plan, given), avoiding_simulations(rows, plan))
+        return Costs(rows * each, fresh_simulations(rows, plan, given), avoiding_simulations(rows, plan))
 
     @property
     def total(self) -> int:
@@ -96,7 +96,9 @@ def name_modes_of(
     work, number = Work(), plain.requirement
     bad, good = learning_uses(ask, usage, rows, plain, plan, seeds.child(number), further)
     most = most_walks(costs.fresh, sum(row.estimated.passes.total_traces for row in rows))
-    listed, fresh = frozenset(row.actions for row in rows), costs.fresh
+    actions, fresh = usage.profile.has_actions, costs.fresh
+    # A word that its passes never met tells nothing: simulations that follow it count as others do.
+    listed = frozenset(row.actions for row in rows if row.met)
     patterns = learn(bad, good, work)
     if split := _rare(usage, patterns, bad, good, most, fresh):
         failed, passed, made = probe(
@@ -108,7 +110,7 @@ def name_modes_of(
     avoided = Avoiding(ask, usage, number, units or {}, seeds.child(number, "avoiding")).of(
         patterns, bad, costs.avoiding
     )
-    wanted = allocated(learned_weights(patterns, bad, good), fresh)
+    wanted = allocated(learned_weights(patterns, bad, good), fresh, others=actions)
     strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split, work)
     simulate(ask, usage, number, listed, strata)
     clear = 0 if plain.violating else plain.judged

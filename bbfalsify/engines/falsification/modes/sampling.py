@@ -29,7 +29,7 @@ from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 LEARN, PLAIN, AVOID = 0.1, 0.09, 0.02
 """Parts of the estimates' simulations: passes along the rows to learn from, plain simulations, once to learn from and
 once to estimate on, and simulations that look for ways to avoid a mode.  A profile without actions has one row, which
-plain simulations would only repeat: in their place violating uses are varied (`varied_values.py`)."""
+plain simulations would only repeat: in place of those to learn from violating uses are varied (`varied_values.py`)."""
 
 
 MOST_FURTHER = 300
@@ -44,13 +44,16 @@ def learning_passes(usage: Usage, passes: int) -> int:
 
 def varying_simulations(usage: Usage, plan: PassPlan) -> int:
     """Simulations that vary the values of a row's violating uses."""
-    return 0 if usage.profile.has_actions else int(2 * PLAIN * plan.passes * plan.traces)
+    return 0 if usage.profile.has_actions else int(PLAIN * plan.passes * plan.traces)
 
 
-def plain_simulations(usage: Usage, rows: int, plan: PassPlan, given: int | None = None) -> int:
-    """Plain simulations to learn from, and again so many (or the `given` number) to estimate on."""
-    if not usage.profile.has_actions:
-        return 0
+def plain_simulations(usage: Usage, rows: int, plan: PassPlan) -> int:
+    """Plain simulations to learn from."""
+    return fresh_simulations(rows, plan) if usage.profile.has_actions else 0
+
+
+def fresh_simulations(rows: int, plan: PassPlan, given: int | None = None) -> int:
+    """Simulations to estimate on, or the `given` number; without actions they are uses of patterns alone."""
     return math.ceil(PLAIN * rows * plan.passes * plan.traces) if given is None else given
 
 

@@ -31,6 +31,7 @@ from bbfalsify.engines.falsification.modes.along_core import (
     least_scatter,
     split_along,
 )
+from bbfalsify.engines.falsification.modes.given_values import given
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
@@ -179,6 +180,23 @@ class SplitStratum(Stratum):
         return _limits_of(self.counted(hits), confidence)
 
 
+@dataclass
+class GivenStratum(Stratum):
+    """Uses of a pattern of values, whose values are drawn within its limits."""
+
+    probability: float = 0.0
+    """Probability that the values lie within their limits."""
+    tried: int = 0
+    """Uses that were drawn so …"""
+    owned: int = 0
+    """… and those of them whose first matching pattern is this one."""
+
+    def occurrence(self, drawn: int, confidence: float) -> tuple[float, float, float]:
+        low, high = clopper_pearson(self.owned, self.tried, confidence)
+        share = self.owned / max(1, self.tried) or high
+        return self.probability * share, self.probability * low, self.probability * high
+
+
 def _limits_of(passes: Passes, confidence: float) -> tuple[float, float, float]:
     made = splitting_estimate(passes, method="splitting along the core", confidence=confidence)
     return made.value, made.low, made.high
@@ -241,8 +259,13 @@ def learned_weights(patterns: Sequence[Pattern], bad: Sequence[Use], good: Seque
     return weights
 
 
-def allocated(weights: np.ndarray, simulations: int) -> list[int]:
-    """Divide simulations among the strata, by what was learned: P(stratum) times the spread of its verdicts."""
+def allocated(weights: np.ndarray, simulations: int, *, others: bool = True) -> list[int]:
+    """Divide simulations among the strata, by what was learned: P(stratum) times the spread of its verdicts.
+
+    Without `others`, uses that match no pattern are not simulated: the list holds all violations there are.
+    """
+    if not others:
+        return [*[simulations // max(1, len(weights) - 1)] * (len(weights) - 1), 0]
     total = np.maximum(weights.sum(axis=1), 1e-300)
     rates = np.clip(weights[:, 0] / total, 1 / max(2, simulations), 0.5)
     importance = total * np.sqrt(rates * (1 - rates))
@@ -277,11 +300,13 @@ def draw(
     `split` rare ones.
     """
     work = Work() if work is None else work
-    parts = [
-        _split(usage, patterns, number, count, effort_within(most), seeds) if number in split else Stratum(count)
-        for number, count in enumerate(wanted)
-    ]
-    plain, drawn = [part for part in parts if not isinstance(part, SplitStratum)], 0
+    parts: list[Stratum] = []
+    for number, count in enumerate(wanted):
+        part = _given(usage, patterns, number, count, seeds) if number < len(patterns) and count else None
+        if part is None and number in split:
+            part = _split(usage, patterns, number, count, effort_within(most), seeds)
+        parts.append(Stratum(count) if part is None else part)
+    plain, drawn = [part for part in parts if not isinstance(part, SplitStratum | GivenStratum)], 0
 
     def missing() -> bool:
         return any(p.simulated < p.wanted for p in plain) or any(p.drawn < ENOUGH for p in plain[:-1])
@@ -293,13 +318,29 @@ def draw(
             part = parts[owner_of(patterns, use)]
             part.drawn += 1
             moments += use.looked_at
-            if not isinstance(part, SplitStratum) and part.simulated < part.wanted:
+            if not isinstance(part, SplitStratum | GivenStratum) and part.simulated < part.wanted:
                 part.groups[0].append(walk)
         drawn += WALKS
         work.walks(WALKS, moments)
     if work.over and drawn < most and missing():
         work.cuts.append(f"{drawn:,} of {most:,} walks of the profile told how often patterns occur")
     return Strata(drawn, parts)
+
+
+def _given(usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, seeds: SeedTree) -> Stratum | None:
+    """Uses of one pattern of values; None where they cannot be drawn directly."""
+    limits = given(usage, patterns[number])
+    if limits is None:
+        return None
+    part = GivenStratum(wanted, probability=limits.probability)
+    for walk in limits.walks(usage, wanted, seeds.child("given", number)):
+        part.tried += 1
+        if owner_of(patterns, use_of(usage, walk)) == number:
+            part.owned += 1
+            part.groups[0].append(walk)
+        if part.simulated == wanted:
+            break
+    return part
 
 
 def _split(
