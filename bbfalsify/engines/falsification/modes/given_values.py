@@ -105,7 +105,7 @@ def _within(level: Callable[[float], float], condition: Condition, known: Sequen
 
 
 def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Where something begins to hold that does not at the lower end and, if at all, stays."""
+    """Return the place from which on something holds that does not at the lower end."""
     for _ in range(STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
