@@ -51,7 +51,7 @@ from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.engines.falsification.engine import Progress, pass_plan, run
 from bbfalsify.engines.falsification.estimates.estimating import PassPlan, estimate_word
-from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
+from bbfalsify.engines.falsification.modes.estimating import Beside, Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.naming import Costs, name_modes_of
 from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Pattern, Without
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, plain_simulations
@@ -152,7 +152,7 @@ def whole_run(problem: Problem, seed: int, folder: Path) -> Found:
     costs = Costs.of(usage, len(rows), plan)
     named = name_modes_of(ask, usage, rows, uses, plan, costs, naming, further=further)
     halved = replace(problem.plain, confidence=half_each(plan.confidence)).stopping.estimate(beside.counts(0))
-    with_plain = estimate_modes(usage, named.patterns, rows, named.strata, plan.confidence, halved)
+    with_plain = estimate_modes(usage, named.patterns, rows, named.strata, plan.confidence, Beside(halved))
     return numbers(truth_of(problem, folder), named.patterns, named.modes, with_plain.total)
 
 
