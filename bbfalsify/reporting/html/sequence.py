@@ -23,8 +23,8 @@ FEW = 4
 """Up to so many life lines stand far enough apart for the messages; with more, names and places decide."""
 MANY = 10
 """With more life lines than this, texts stand at the right."""
-DENSE, DENSE_STEP, DENSE_HEADS, DENSE_ROOM = 26, 22, 92, 760
-"""Largest distance of such life lines; height of a row; height of the slanted names; room for all lines."""
+DENSE, CLOSEST, DENSE_STEP, DENSE_HEADS, PAGE = 26, 14, 22, 92, 1110
+"""Largest and smallest distance of such life lines; height of a row; height of the slanted names; width of the page."""
 MOST_ROWS = 1500
 NOTHING = '<p class="soft">Nothing happens: it is so in the initial state.</p>'
 BESIDE = 420
@@ -81,10 +81,11 @@ def _dense_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
     lines = [name for name in names if name in taking_part]
     shown = _shortened(rows)
     left = NUMBER + (TIME if any(row.when for row in rows) else 0)
-    apart = max(14, min(DENSE, DENSE_ROOM // max(1, len(lines))))
+    room = min(900, LETTER * max((len(_told(row)) for _, row in shown), default=0)) + 30
+    apart = int(max(CLOSEST, min(DENSE, (PAGE - left - room) // max(1, len(lines)))))
     x = {name: left + apart // 2 + place * apart for place, name in enumerate(lines)}
     words = left + apart * len(lines) + 10
-    width = int(words + min(900, LETTER * max((len(_told(row)) for _, row in shown), default=0)) + 20)
+    width = int(words - 10 + room)
     height = DENSE_STEP * len(shown) + 12
     heads = "".join(_slanted(name, x[name]) for name in lines) + _margin(left, DENSE_HEADS - 8, "time", "step")
     life = "".join(f'<path class="life" d="M{x[name]} 0V{height}"/>' for name in lines)

@@ -8,6 +8,7 @@ out; of many variables the first ones are drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +17,11 @@ from xml.sax.saxutils import escape
 from bbfalsify.reporting.formatting import number
 from bbfalsify.reporting.html.sequence import NOTHING
 
-LEFT, WIDTH, RIGHT = 130, 980, 24
+LEFT, WIDTH, RIGHT = 130, 940, 56
 """Room for names; width of the axis; room behind it."""
 BAR, STRIP, TOP, AXIS = 20, 46, 8, 26
-MOST_STRIPS = 24
+MOST_STRIPS, MOST_NAMES = 24, 40
+"""Curves that are drawn; names of locations in the legend."""
 STAYS = '<p class="soft">No step: {} time units pass in the initial locations.</p>'
 GOLDEN_ANGLE = 137.5
 """Hues that follow each other at this distance are easily told apart."""
@@ -58,7 +60,11 @@ def timeline(data: Mapping[str, Any]) -> str:
         parts.append(_strip(name, points, y, axis))
         y += STRIP
     parts.append(axis.drawn(y, "time" if by_time else "step"))
-    height, width = y + AXIS, LEFT + WIDTH + RIGHT
+    y += AXIS
+    if len(hues) <= MOST_NAMES:
+        legend, y = _legend(hues, y)
+        parts.append(legend)
+    height, width = y, LEFT + WIDTH + RIGHT
     left_out = len(data["end"]["locations"]) - len(stays), len(curves) - len(shown)
     still = f"{left_out[0]} processes that never move" if left_out[0] > 1 else "one process that never moves"
     notes = [still if left_out[0] else "",
@@ -116,12 +122,18 @@ class _Axis:
     def x(self, moment: float) -> float:
         return LEFT + WIDTH * moment / self.end
 
+    def moments(self) -> list[float]:
+        """Four to nine round moments, and the end where there is room for its label."""
+        apart = 10.0 ** math.floor(math.log10(self.end / 4))
+        apart *= next(times for times in (5, 2, 1) if self.end / (apart * times) >= 4)
+        found = [apart * i for i in range(int(self.end / apart * (1 + 1e-9)) + 1)]
+        return found if self.end - found[-1] < 0.06 * self.end else [*found, self.end]
+
     def drawn(self, y: float, name: str) -> str:
         ticks = "".join(
-            f'<path class="rule" d="M{self.x(self.end * i / 5):.1f} {TOP}V{y + 4}"/>'
-            f'<text class="soft" x="{self.x(self.end * i / 5):.1f}" y="{y + 17}" text-anchor="middle">'
-            f"{number(self.end * i / 5, 4)}</text>"
-            for i in range(6)
+            f'<path class="rule" d="M{self.x(moment):.1f} {TOP}V{y + 4}"/>'
+            f'<text class="soft" x="{self.x(moment):.1f}" y="{y + 17}" text-anchor="middle">{number(moment, 4)}</text>'
+            for moment in self.moments()
         )
         return f'{ticks}<text class="soft" x="{LEFT - 8}" y="{y + 17}" text-anchor="end">{name}</text>'
 
@@ -139,6 +151,19 @@ def _bars(name: str, stays: Sequence[Stay], y: float, axis: _Axis, hues: Mapping
             middle = x + wide / 2
             parts.append(f'<text x="{middle:.1f}" y="{y + 14}" text-anchor="middle">{escape(stay.location)}</text>')
     return "".join([*parts, "</g>"])
+
+
+def _legend(hues: Mapping[str, int], y: float) -> tuple[str, float]:
+    """Colours of locations below the drawing, in lines, and where they end."""
+    parts, x = [], float(LEFT)
+    for name, hue in hues.items():
+        wide = 24 + LETTER * len(name)
+        if x + wide > LEFT + WIDTH and x > LEFT:
+            x, y = float(LEFT), y + BAR
+        parts.append(f'<rect class="stay" style="--hue:{hue}" x="{x:.1f}" y="{y + 4}" width="12" height="12" rx="2"/>')
+        parts.append(f'<text class="name" x="{x + 17:.1f}" y="{y + 14}">{escape(name)}</text>')
+        x += wide + 8
+    return "".join(parts), y + BAR + 4
 
 
 def _strip(name: str, points: Sequence[tuple[float, float]], y: float, axis: _Axis) -> str:

@@ -187,10 +187,23 @@ def test_locations_variables_and_clocks_over_time():
     assert [tip for tip in tips if tip.startswith("P:")] == ["P: A, 0 to 1", "P: B, 1 to 3", "P: A, 3 to 4"]
     assert "n: 0 to 2" in tips and "x: 0 to 3" in tips and not any(tip.startswith("m") for tip in tips)
     [n, x] = [[tuple(map(float, p.split(","))) for p in line.get("points").split()] for line in root.iter("polyline")]
-    assert [point[0] for point in n] == [130.0, 375.0, 375.0, 1110.0]
+    assert [point[0] for point in n] == [130.0, 365.0, 365.0, 1070.0]
     assert len({point[1] for point in n[1:3]}) == 2  # it jumps
-    assert [point[0] for point in x] == [130.0, 375.0, 375.0, 865.0, 1110.0]
+    assert [point[0] for point in x] == [130.0, 365.0, 365.0, 835.0, 1070.0]
     assert "Not drawn: one process that never moves." in "".join(root.itertext())
+    assert {"A", "B"} <= {text.text for text in root.iter("text") if text.get("class") == "name"}  # the legend
+
+
+def test_labels_at_the_right_are_whole_and_moments_are_round():
+    """The widest label ends inside the drawing: "1050" was cut to "105"."""
+    data = trace_data(time=1059.001)
+    data["end"]["reals"]["x"] = 1050.0
+    root = ElementTree.fromstring(f"<div>{timeline(data)}</div>")
+    texts = list(root.iter("text"))
+    [label] = [text for text in texts if text.text == "1050"]
+    assert float(label.get("x")) + 11 * 0.65 * len(label.text) < float(root.find("svg").get("width"))
+    ticks = [text.text for text in texts if text.get("text-anchor") == "middle"]
+    assert ticks[-6:] == ["0", "200", "400", "600", "800", "1000"]
 
 
 def test_a_trace_without_time_is_drawn_over_its_steps():
