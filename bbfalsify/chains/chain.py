@@ -220,7 +220,7 @@ class _Explorer:
         location = process.locations[int(self.locations[self.progress[kernel.P_NEXT], culprit])]
         where = f"location '{process.name}.{location.name}'"
         if outcome == kernel.BAD_RATE:
-            return Problem(f"the rate of {where} is not positive in a reachable state.", file, location.line)
+            return Problem(f"the rate of {where} is negative or infinite in a reachable state.", file, location.line)
         return Problem(f"the delay in {where} is not exponential.", file, location.line)
 
     def _finished(self) -> Chain:

@@ -37,9 +37,9 @@ def _timed(network: Network) -> Iterator[Problem]:
             if _reads(network, location.exponential_rate):
                 yield Problem(f"the rate of {where} reads a clock; it must not change with time.", network.file)
             rate = location.exponential_rate
-            if isinstance(rate, Constant) and not rate.value > 0:
-                says = f"the rate of {where} is {float(rate.value):g}; a rate must be positive"
-                yield Problem(f"{says} (make the location's edges impossible instead).", network.file, location.line)
+            if isinstance(rate, Constant) and rate.value < 0:
+                says = f"the rate of {where} is {float(rate.value):g}; a rate cannot be negative."
+                yield Problem(says, network.file, location.line)
         for edge in process.edges:
             for what, expression in _edge_expressions(edge):
                 if _reads(network, expression):

@@ -193,7 +193,9 @@ def conditional_transition(T, F, S, X, R, action, firing, moment_number, choice_
     if deadline == X[X_NOW] and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
         bound = deadline  # time stands still for another process: what is enabled goes at once, as in the race
     rate = exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
-    probability, _ = law_of_action(T, F, S, X, R, count, bound, rate, action, -1.0)
+    probability = 0.0
+    if bound < math.inf or rate > 0.0:
+        probability, _ = law_of_action(T, F, S, X, R, count, bound, rate, action, -1.0)
     if S[S_ERROR] != 0:
         return RUNTIME_ERROR, 0.0, -1, 0.0
     if firing == 0:

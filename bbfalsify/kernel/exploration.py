@@ -114,9 +114,11 @@ def list_components(T, F, S, X, R, deadline, strict, affects, moments, progress)
                 return NOT_MARKOV_PROCESS, 0
             location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
             rate = number_of(T, F, S, X, R, T[location + L_EXPONENTIAL], 1.0)
-            if not (rate > 0.0 and rate < math.inf):
+            if not (rate >= 0.0 and rate < math.inf):
                 progress[P_CULPRIT] = p
                 return BAD_RATE, 0
+            if rate == 0.0:
+                continue
         first = count
         total = 0.0
         for k in range(windows):

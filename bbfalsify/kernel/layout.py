@@ -161,7 +161,7 @@ GRID_ROWS = 65_536
 MODE_AT, MODE_AFTER, MODE_FROZEN, MODE_NUMERIC = range(4)
 
 (ERROR_NONE, ERROR_RANGE, ERROR_INDEX, ERROR_DIVISION, ERROR_LOOP, ERROR_CALLS, ERROR_DOMAIN, ERROR_WEIGHT,
- ERROR_AFFINE, ERROR_WINDOWS) = range(10)  # fmt: skip
+ ERROR_AFFINE, ERROR_WINDOWS, ERROR_RATE) = range(11)  # fmt: skip
 
 # --- how a walk ends --------------------------------------------------------------------------------------------------
 REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = range(1, 6)

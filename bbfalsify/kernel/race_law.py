@@ -241,7 +241,7 @@ def piece_law(T, X, racers, low, high, survivor):
             else:
                 bounded += 1
     if bounded == 0:
-        mass = wanted / rate * -math.expm1(-rate * (high - low))
+        mass = wanted / rate * -math.expm1(-rate * (high - low)) if rate > 0.0 else 0.0
         if survivor < 0.0 or mass <= survivor:
             return mass, -1.0
         left = max(1.0 - survivor * (rate / wanted), SMALLEST_GAP)
@@ -268,9 +268,9 @@ def piece_survival(T, X, racers, low, high):
         racer = T[H_X_RACERS] + RACE_WIDTH * k
         if X[racer + RACE_SHARE] >= 0.0:
             bound = X[racer + RACE_BOUND]
-            if bound == math.inf:
+            if bound == math.inf and X[racer + RACE_RATE] > 0.0:
                 alive *= math.exp(-X[racer + RACE_RATE] * (high - low))
-            else:
+            elif bound < math.inf:
                 alive *= max(bound - high, 0.0) / (bound - low)
     return alive
 

@@ -73,8 +73,8 @@ def component_windows(T, F, S, X, R, p, deadline, strict):
 def exponential_rate(T, F, S, X, R, p):
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
     rate = number_of(T, F, S, X, R, T[location + L_EXPONENTIAL], 1.0)
-    if not rate > 0.0:
-        fail(S, ERROR_WEIGHT, 0, T[T[location + L_EDGES]])
+    if not rate >= 0.0:
+        fail(S, ERROR_RATE, 0, T[T[location + L_EDGES]])
         return 1.0
     return rate
 
@@ -114,8 +114,10 @@ def at_an_end(T, X, count, t, whole):
 def draw_moment(T, X, count, bound, rate, survivor):
     """Compute the firing moment for a given survival in (0, 1], by the inverse CDF over the windows; inf: never.
 
-    `bound` is that of the uniform law, inf for the exponential law with `rate`.
+    `bound` is that of the uniform law, inf for the exponential law with `rate`; at rate 0 the wait has no end.
     """
+    if bound == math.inf and rate <= 0.0:
+        return math.inf
     windows = T[H_X_WINDOWS]
     survival = 1.0
     i = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bbfalsify.kernel.entry_invariants import receiving_edges
+from bbfalsify.kernel.entry_invariants import moves_enter, receiving_edges
 from bbfalsify.kernel.firing import branch_at, edge_weight, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled
@@ -37,18 +37,18 @@ def branch_to(T, F, S, X, R, seeds, e, branch, target):
 
 @compiled
 def branch_number(T, F, S, X, R, seeds, place, e, branch, target):
-    """Write the number with which edge e takes a branch (−1: any that leads to target); next place or −1."""
+    """Write the number with which edge e takes a branch (−1: any that leads to target); (next place or −1, branch)."""
     chosen, before, own, total, _ = branch_to(T, F, S, X, R, seeds, e, branch, target)
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
     if chosen < 0 or T[edge + E_BRANCH_COUNT] == 1:
-        return place if chosen >= 0 else -1
+        return (place if chosen >= 0 else -1), chosen
     first = max(int(before / total * ALL), 0)
     beyond = min(int((before + own) / total * ALL) + 1, ALL)
     for _ in range(ATTEMPTS):
         n = between(seeds, first, beyond)
         if branch_at(T, F, S, X, R, edge, n * UNIT * total) == chosen:
-            return put(R, place, n)
-    return -1
+            return put(R, place, n), chosen
+    return -1, chosen
 
 
 @compiled
@@ -111,7 +111,9 @@ def move_numbers(T, F, S, X, R, seeds, place, e, branch, locations, step):
         p = T[T[H_EDGE_TABLE] + EDGE_WIDTH * S[moves + 2 * i] + E_PROCESS]
         target = T[T[H_FIRST_LOCATION] + p] + locations[0, step + 1, p]
         known = branch if i == 0 else -1
-        place = branch_number(T, F, S, X, R, seeds, place, S[moves + 2 * i], known, target)
+        place, S[moves + 2 * i + 1] = branch_number(T, F, S, X, R, seeds, place, S[moves + 2 * i], known, target)
         if place < 0:
             return -1
+    if T[H_FLAGS] & FLAG_CHOICES and not moves_enter(T, F, S, X, R, count):
+        return -1  # it would be drawn again
     return place

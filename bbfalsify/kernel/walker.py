@@ -20,6 +20,7 @@ _ERRORS = {
     at.ERROR_CALLS: "calls are nested too deeply: {site}",
     at.ERROR_DOMAIN: "argument outside the domain: {site}",
     at.ERROR_WEIGHT: "no branch has a positive weight: {edge}",
+    at.ERROR_RATE: "the exponential rate of a location is negative: the source of {edge}",
     at.ERROR_AFFINE: "an expression is not affine in the delay where it was taken to be",
     at.ERROR_WINDOWS: "more than {value} separate windows of delays",
 }
@@ -27,7 +28,7 @@ _ERRORS = {
 
 def error_message(model: CompiledModel, error: int, site: int, value: int) -> str:
     text = model.sites[site] if 0 <= site < len(model.sites) else "(unknown place)"
-    edge = model.edge_text(value) if error == at.ERROR_WEIGHT else ""
+    edge = model.edge_text(value) if error in (at.ERROR_WEIGHT, at.ERROR_RATE) else ""
     return _ERRORS[error].format(value=value, site=text, edge=edge)
 
 

@@ -96,14 +96,16 @@ def _time_stands_still(interpreter: Oracle, state: State) -> bool:
 def _survives(r: Racer, low: Fraction, high: Fraction | None) -> Number:
     if r.bound is not None:
         return (r.bound - high) / (r.bound - low)
-    return 0.0 if high is None else math.exp(-float(r.rate * (high - low)))
+    if high is None:
+        return float(r.rate == 0)
+    return math.exp(-float(r.rate * (high - low)))
 
 
 def _wins(winner: Racer, enabled: list[Racer], low: Fraction, high: Fraction | None) -> Number:
     """Probability that the winner is the first to act in a piece, given that all are waiting at its start."""
     rate = sum((r.rate for r in enabled if r.bound is None), Fraction(0))
     if high is None:  # then nobody has a bound
-        return winner.rate / rate
+        return winner.rate / rate if rate else Fraction(0)
     factor = winner.rate if winner.bound is None else 1 / (winner.bound - low)
     polynomial = [Fraction(1)]  # in the time since the start of the piece
     for r in enabled:

@@ -62,14 +62,16 @@ _between = functools.cache(st.integers)
 @st.composite
 def networks(
     draw: st.DrawFn, *, handshakes: bool = True, single_component: bool = False, urgent_channels: bool = True,
-    dialects: bool = False,
+    dialects: bool = False, zero_rates: bool = False,
 ) -> Network:  # fmt: skip
     """A random network.
 
     Without handshakes it has a stochastic semantics; with a single component only the first process has outputs; with
-    dialects half of them are UPPAAL's, where a branch that cannot be entered does not forbid the others.
+    dialects half of them are UPPAAL's, where a branch that cannot be entered does not forbid the others; some
+    exponential rates are 0 in some states if asked for.
     """
     maker = _Maker(draw, handshakes=handshakes, single_component=single_component, urgent_channels=urgent_channels)
+    maker.zero_rates = zero_rates
     network = maker.network()
     return replace(network, as_uppaal=dialects and draw(st.booleans()))
 
@@ -82,6 +84,7 @@ class _Maker:
         self.handshakes = handshakes
         self.single_component = single_component
         self.urgent_channels = urgent_channels
+        self.zero_rates = False
         self.sketch = Sketch("random")
 
     # --- choices -----------------------------------------------------------------------------------------------------
@@ -136,6 +139,10 @@ class _Maker:
                 edges += [self.input(process, here) for _ in range(self.count(0, 2))]
         self.sketch.process(f"P{process}", locations, edges)
 
+    def integer_rate(self) -> Expression:
+        rate = self.pick(self.integers)
+        return rate if self.zero_rates and self.chance(3) else op("+", rate, 1)
+
     # --- locations ---------------------------------------------------------------------------------------------------
 
     def location(self, process: int, number: int) -> Location:
@@ -146,7 +153,7 @@ class _Maker:
             f"L{number}",
             invariant=None if self.chance(3) else self.invariant(process),
             rates=rates,
-            exponential_rate=self.pick([None, None, term(2), op("+", self.pick(self.integers), 1)]),
+            exponential_rate=self.pick([None, None, term(2), self.integer_rate()]),
             urgent=urgent,
             committed=not urgent and self.chance(12),
         )

@@ -74,7 +74,9 @@ def law_of_component(interpreter: ReferenceInterpreter, state: State, process: i
         if bound is not None:
             crossed: Fraction | float = (bound - high) / (bound - low)
         else:
-            crossed = 0.0 if high is None else math.exp(-float(rate * (high - low)))
+            crossed = math.exp(-float(rate * (high - low))) if high is not None else float(rate == 0)
+            if rate == 0:
+                continue
         pieces.append(Piece(low, high, "uniform" if rate is None else "exponential", waiting * (1 - crossed), shares))
         waiting = waiting * crossed
     if last is not None and waiting:
@@ -107,7 +109,7 @@ def _rate(interpreter: ReferenceInterpreter, state: State, process: int) -> Frac
     if location.exponential_rate is None:
         return Fraction(1)
     rate = interpreter.evaluator_at(state, Fraction(0)).value(location.exponential_rate)
-    if rate <= 0:
+    if rate < 0:
         raise ModelRuntimeError("weight", f"the exponential rate of {location.name} is {rate}")
     return Fraction(rate)
 

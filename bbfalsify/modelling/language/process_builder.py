@@ -65,7 +65,7 @@ class ProcessBuilder(EdgeBuilder):
             text.name,
             None if invariant == TRUE else invariant,
             tuple(rates),
-            self.number_of(text.exponential_rate, "exponential rate", positive=True),
+            self.number_of(text.exponential_rate, "exponential rate", positive=not self.assembly.as_uppaal),
             text.urgent,
             text.committed,
             cost_rate,

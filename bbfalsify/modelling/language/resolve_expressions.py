@@ -15,6 +15,7 @@ from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.resolve_wholes import Values, WholeResolver
 from bbfalsify.modelling.language.scopes import Scope
+from bbfalsify.modelling.language.tree_search import names_process
 from bbfalsify.modelling.language.typed_symbols import MANY, ConstantSymbol, LocalSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Quantifier
 from bbfalsify.modelling.network.visit import reads_clock
@@ -171,7 +172,7 @@ class ExpressionResolver(WholeResolver):
                 f"'{node.name}' needs a bounded range such as (i : int[0,3]), found {type_}.", node.variable.line
             )
         frame = self.context.frame
-        if frame is None:
+        if frame is None or (self.context.network is not None and names_process(node.body)):
             return self.unrolled(node, values)
         slot = frame.allocate(Type(Kind.INT, values.start, values.stop - 1))
         body = self.inside(node, LocalSymbol(node.variable.name, type_, slot, assignable=False, line=0))

@@ -35,6 +35,12 @@ def calls_in(node: object) -> Iterator[tree.Invocation]:
         yield from calls_in(part)
 
 
+def names_process(node: object) -> bool:
+    """Tell whether a part of a process with arguments is named, as `P(i).idle`."""
+    owner = node.base if isinstance(node, tree.Member) else node.process if isinstance(node, tree.Invocation) else None
+    return isinstance(owner, tree.Invocation) or any(names_process(part) for part in _parts(node))
+
+
 def contains_call(node: object) -> bool:
     return next(calls_in(node), None) is not None
 

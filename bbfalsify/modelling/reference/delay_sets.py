@@ -137,12 +137,18 @@ def first_end(predicate: Callable[[Sample], bool]) -> tuple[Exact | None, bool] 
         here = end
 
 
-def _noting(predicate: Callable[[Sample], bool], delay: Exact) -> tuple[bool, set[Exact]]:
-    noted: set[Exact] = set()
+class _Points(list[Exact]):
+    """A few breakpoints: comparing fractions is faster than hashing them."""
+
+    add = list.append
+
+
+def _noting(predicate: Callable[[Sample], bool], delay: Exact) -> tuple[bool, _Points]:
+    noted = _Points()
     return predicate(Sample(delay, noted)), noted
 
 
-def _just_after(predicate: Callable[[Sample], bool], here: Exact, noted: set[Exact]) -> tuple[bool, set[Exact]]:
+def _just_after(predicate: Callable[[Sample], bool], here: Exact, noted: _Points) -> tuple[bool, _Points]:
     """Evaluate in the gap that begins at `here`; return also the breakpoints noted there."""
     beyond = [point for point in noted if point > here]
     probe = (fraction(here) + min(beyond)) / 2 if beyond else here + 1

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Final
+from typing import Final, Protocol
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated
 from bbfalsify.modelling.language.folding import BITWISE, COMPARISONS, FLOAT_FUNCTIONS, truncated_quotient
@@ -186,12 +186,16 @@ def bitwise(operator: str, left: Value, right: Value) -> Value:
     return _in_64_bits(a << b) if operator == "<<" else a >> b
 
 
+class Breakpoints(Protocol):
+    def add(self, point: Exact, /) -> None: ...
+
+
 @dataclass
 class Sample:
     """A delay at which decisions are taken, and the delays at which those decisions would flip."""
 
     delay: Real
-    breakpoints: set[Exact]
+    breakpoints: Breakpoints
 
     def sign(self, value: Value) -> int:
         if isinstance(value, Affine):

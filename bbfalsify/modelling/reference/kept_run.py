@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network.effects import EffectAnalysis, Place
-from bbfalsify.modelling.network.expressions import Constant, Expression
+from bbfalsify.modelling.network.expressions import Binary, Conditional, Constant, Expression, Kind, Read
 from bbfalsify.modelling.reference.delay_sets import first_end
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Evaluator
 from bbfalsify.modelling.reference.exact_values import (
@@ -115,6 +115,8 @@ class KeptRun(Replayer):
         """A heap: time, whether the invariant still holds then, process; outdated entries may remain."""
         self._readers: dict[Place, set[int]] = {}
         self._rate_readers: dict[Place, set[int]] = {}
+        self._switched: dict[int, dict[int, set[int]]] = {}
+        """Integer → value → clocks that have another rate at this value than at all others."""
         self._given: dict[int, Expression | None] = {}
         """The rate of each clock that some process may rate; None: 1."""
         self._read_by: dict[tuple[int, int], bool] = {}
@@ -145,6 +147,11 @@ class KeptRun(Replayer):
         if given is None or isinstance(given, Constant):
             return
         if (slot, id(given)) not in self._read_by:
+            switch = _switch(given)
+            if switch is not None:
+                self._read_by[slot, id(given)] = False
+                self._switched.setdefault(switch[0], {}).setdefault(switch[1], set()).add(slot)
+                return
             read = self._effects_of.expression(given).reads
             self._read_by[slot, id(given)] = any(kind == "r" for kind, _ in read)
             for place in read:
@@ -179,6 +186,9 @@ class KeptRun(Replayer):
         for slot in rated:
             self._find_rate(slot)
         for slot, integer in integers.items():
+            if slot in self._switched and here.integers[slot] != integer:
+                switched = self._switched[slot]
+                rated |= switched.get(here.integers[slot], set()) | switched.get(integer, set())
             here.integers[slot] = integer
         for slot, real in reals.items():
             here.values[slot], here.since[slot] = real, time
@@ -257,6 +267,15 @@ class KeptRun(Replayer):
     def _memory(self, reals: At | Within) -> Layered:
         here = self.kept()
         return Layered(Layer(here.locations), Layer(here.integers), Layer(reals))
+
+
+def _switch(rate: Expression) -> tuple[int, int] | None:
+    """The integer and the value of a rate such as `running == 3 ? 1 : 0`."""
+    match rate:
+        case Conditional(condition=Binary("==", Read(slot, Kind.INT | Kind.BOOL, None), Constant(value)),
+                         then=Constant(), otherwise=Constant()) if isinstance(value, int):  # fmt: skip
+            return slot, value
+    return None
 
 
 def layered(evaluator: AnyEvaluator) -> Layered:

@@ -153,7 +153,7 @@ def _bars(name: str, stays: Sequence[Stay], y: float, axis: _Axis, hues: Mapping
     return "".join([*parts, "</g>"])
 
 
-def _legend(hues: Mapping[str, int], y: float) -> tuple[str, float]:
+def _legend(hues: Mapping[str, int], y: int) -> tuple[str, int]:
     """Colours of locations below the drawing, in lines, and where they end."""
     parts, x = [], float(LEFT)
     for name, hue in hues.items():

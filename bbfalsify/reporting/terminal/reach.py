@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,8 @@ FIRST, LAST = 15, 25
 """Steps shown at each end of a long trace."""
 MOST_UNCONFIRMED = 3
 MOST_GROUPS = 10
+MOST_ELEMENTS, FEWEST_COUNTED = 16, 4
+"""Of an array longer than the first, so many equal elements in a row are counted."""
 
 
 def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
@@ -98,9 +101,19 @@ def end_lines(trace: Mapping[str, Any]) -> Iterator[str]:
     values = []
     for name, value in end["variables"].items():
         shown = [_shown(v) if isinstance(v, float) else str(v) for v in (value if isinstance(value, list) else [value])]
-        values.append(f"{name} = {'{' + ', '.join(shown) + '}' if isinstance(value, list) else shown[0]}")
+        values.append(f"{name} = {'{' + ', '.join(_runs(shown)) + '}' if isinstance(value, list) else shown[0]}")
     if values:
         yield "values: " + ", ".join(values)
+
+
+def _runs(values: list[str]) -> Iterator[str]:
+    """Elements of an array; of a long one those that repeat are counted."""
+    if len(values) <= MOST_ELEMENTS:
+        yield from values
+        return
+    for value, run in itertools.groupby(values):
+        count = sum(1 for _ in run)
+        yield from [value] * count if count < FEWEST_COUNTED else [f"{value} × {count}"]
 
 
 def effort_line(row: QueryResult) -> str:

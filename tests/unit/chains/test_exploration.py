@@ -119,14 +119,25 @@ def test_what_is_not_markov_is_refused_by_name(location: dict, edge: dict, says:
         explore_chain(network(location, edge))
 
 
-def test_a_rate_that_becomes_zero_is_named():
+def decay(rate: str):
     b = NetworkBuilder("decay")
     b.declare("int[0,2] n = 2;")
     a = b.automaton("A")
-    a.location("On", exponential_rate="n")
-    a.edge("On", "On", update="n--", action="less")
-    with pytest.raises(UserError, match="the rate of location 'A.On' is not positive"):
-        explore_chain(b.instance("A").build())
+    a.location("On", exponential_rate=rate)
+    a.edge("On", "On", guard="n > 0", update="n--", action="less")
+    return b.instance("A").build()
+
+
+def test_a_rate_that_becomes_negative_is_named():
+    with pytest.raises(UserError, match="the rate of location 'A.On' is negative"):
+        explore_chain(decay("n - 1.5"))
+
+
+def test_a_state_whose_rates_are_zero_stays():
+    """Rate n - 1: from 2 to 1, and no further."""
+    chain = explore_chain(decay("n - 1"))
+    assert chain.states == 2
+    assert chain.matrix.toarray().tolist() == [[0, 1], [0, 0]]
 
 
 def test_an_endless_loop_without_delay_is_named():

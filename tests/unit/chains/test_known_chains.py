@@ -168,3 +168,24 @@ def test_storm_decides_bounds_as_we_do():
     assert storm_is_installed(), "pip install '.[storm]'"
     assert ask_storm(chain("hubble"), "P<=1e-3 [ F<=10 crash ]") is True
     assert ask_storm(chain("hubble"), "P<=1e-4 [ F<=10 crash ]") is False
+
+
+LATE = """format_version: 1
+name: late
+declarations: int n = 0;
+automata:
+  Trigger:
+    initial: Waits
+    locations: {Waits: {exponential_rate: 2}, Done: {}}
+    edges: [{from: Waits, to: Done, update: n = 3}]
+  Follower:
+    initial: Idle
+    locations: {Idle: {exponential_rate: n}, Reached: {}}
+    edges: [{from: Idle, to: Reached}]
+"""
+
+
+def test_a_rate_of_0_waits_until_another_component_changes_it():
+    """The sum of two exponential delays of rates 2 and 3."""
+    found = answer_csl(explore_chain(parse_network(LATE)), "P=? [ F<=1 Follower.Reached ]")
+    assert found.value == pytest.approx(1 - 3 * math.exp(-2) + 2 * math.exp(-3), abs=1e-9)

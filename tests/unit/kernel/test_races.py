@@ -103,6 +103,18 @@ def test_a_component_without_outputs_never_wins_and_one_that_is_stuck_leaves_the
     assert found == {"a": exact(math.exp(-2)), "b": exact(1 - math.exp(-2))}
 
 
+def test_a_rate_of_0_waits_without_end_and_leaves_the_rest():
+    """As in published models, where nobody can be infected before somebody is infectious."""
+    m = race(waiting("never", rate="n"), waiting("a", rate=2), waiting("b", until=3), globals_="int n = 0;")
+    others = race(waiting("a", rate=2), waiting("b", until=3))
+    assert probabilities(m) == {"never": 0.0, **{name: exact(p) for name, p in probabilities(others).items()}}
+    drawn = stochastic_step(m, particles(m, 2000))
+    assert {m.actions[a] for a in set(drawn.action)} == {"a", "b"}
+    alone = race(waiting("never", rate="n"), globals_="int n = 0;")
+    assert probabilities(alone) == {"never": 0.0}
+    assert set(stochastic_step(alone, particles(alone, 10)).status) == {WalkStatus.DEADLOCK}
+
+
 @pytest.mark.parametrize("count", [3, 20, 100])
 def test_many_equal_uniforms(count):
     """Every one of n equal components wins with probability 1/n, though the density is a polynomial of degree n − 1."""

@@ -9,6 +9,7 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import NetworkBuilder, parse_expression
 from bbfalsify.modelling.network.expressions import Assign, Binary, Bound, Constant, Kind, Quantifier, Read
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from tests.unit.modelling.evaluator import Evaluator
 from tests.unit.modelling.helpers import after, declared, value_of
 
@@ -235,3 +236,15 @@ def test_implicit_booleans_as_in_uppaal():
     assert network.processes[0].edges[0].guard == Binary("!=", Read(0, Kind.INT), Constant(0, Kind.INT), Kind.BOOL)
     text.as_uppaal = False
     assert "a condition (bool) is needed, found an int" in assemble(text)[1].problems[0].message
+
+
+def test_quantified_names_of_processes_in_expressions():
+    """A sum over processes, whose range need not begin with 0."""
+    builder = NetworkBuilder("many").declare("const int N = 3;")
+    automaton = builder.automaton("S", parameters="const int[1,N] id", declarations="int n = id;")
+    automaton.location("A")
+    expression, frame = parse_expression("(sum (i : int[1,N]) S(i).A) + (sum (i : int[2,3]) S(i).n)", builder.build())
+    assert frame == 0
+    network = builder.build()
+    interpreter = ReferenceInterpreter(network)
+    assert interpreter.evaluator_at(interpreter.initial_state(), 0).value(expression) == 3 + 2 + 3
