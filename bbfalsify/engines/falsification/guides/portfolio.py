@@ -7,6 +7,9 @@ time, and most after a long time: what the learning guides cannot approach is le
 learning guides.  Which draws, and which learning guides, is decided by Thompson sampling over the probability that a
 turn brings one of the best scores so far.
 
+Where scores have few different values, as those of a controller that goes through modes, most turns go on from the best
+runs (`continuations.py`).
+
 Steps lead nowhere on a plateau: where most scores are the same, or where the lowest score was met by draws more than
 once.  There all turns are draws, until one is lower.
 
@@ -31,6 +34,7 @@ from bbfalsify.engines.falsification.guides.coarse_to_fine import (
     ManyStretches,
     OneMoves,
 )
+from bbfalsify.engines.falsification.guides.continuations import Continuations
 from bbfalsify.engines.falsification.guides.cross_entropy import CrossEntropy
 from bbfalsify.engines.falsification.guides.memory import Memory
 from bbfalsify.engines.falsification.guides.plain_guides import PlainGuide
@@ -45,6 +49,8 @@ DRAWS: dict[str, GuideFactory] = {
     "many_stretches": ManyStretches,
     "plain": PlainGuide,
 }
+DERIVED: dict[str, GuideFactory] = {"continuations": Continuations}
+"""Draws that begin as one of the best runs."""
 LEARNERS: dict[str, GuideFactory] = {"trust_region": TrustRegion, "cma_es": CmaEs}
 ANYWHERE: dict[str, GuideFactory] = {"stretch_mutation": StretchMutation, "cross_entropy": CrossEntropy}
 """Learning guides for spaces that no other can search, those of automata and very large ones."""
@@ -56,11 +62,15 @@ FLAT = ("plain", "many_stretches", "plain", "few_stretches")
 """Draws while there is nothing to learn."""
 PLATEAU = "plain"
 """Draws while the lowest score is one that draws have met more than once."""
+STAGED = ("continuations", "continuations", "plain")
+"""Turns while the scores are those of stages."""
 GIVEN_UP = ("few_stretches", "few_stretches", "plain")
 """Draws after a long time without a lower score."""
 DRAW_EVERY, STALLED_DRAW_EVERY, LEARN_EVERY = 4, 2, 6
 STALLED, LONG_STALLED = 12, 120
 """Simulations without a lower score, after which learning has stalled and draws get more turns, or most of them."""
+STAGES = 0.15
+"""Share of different scores up to which a system is taken to go through stages."""
 SAME = 0.01
 """Relative difference up to which scores are the same."""
 REWARDED = 0.1
@@ -100,7 +110,7 @@ class Portfolio:
 
     def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
         self.members: dict[str, Guide] = {}
-        for factories in (DRAWS, LEARNERS, ANYWHERE):
+        for factories in (DRAWS, DERIVED, LEARNERS, ANYWHERE):
             if factories is ANYWHERE and any(name in self.members for name in LEARNERS):
                 break
             for name, factory in factories.items():
@@ -114,6 +124,7 @@ class Portfolio:
         later = [name for name in LATER if name in self.members]
         self.later = Bandit(later, seed.child("draws").rng(), forgetting=1.0)
         self.first, self.flat, self.given_up = iter(FIRST), cycle(FLAT), cycle(GIVEN_UP)
+        self.staged = cycle(STAGED)
         self.turn = 0
         self.at_turn = ""
         self.improved = 0
@@ -136,6 +147,8 @@ class Portfolio:
             idle = len(self.memory) - self.improved
             if self._ties(self.memory.values) > len(self.memory) / 2:
                 name = next(self.flat)
+            elif self._in_stages():
+                name = next(self.staged)
             elif self._ties(self.memory.values[self.drawn]) >= TIED:
                 name = PLATEAU
             elif idle >= LONG_STALLED:
@@ -150,6 +163,10 @@ class Portfolio:
         """Count the scores among these that are as low as the lowest of all."""
         lowest = self.memory.values.min(initial=np.inf)
         return int(np.count_nonzero(values <= lowest + SAME * abs(lowest)))
+
+    def _in_stages(self) -> bool:
+        """Tell whether scores have few different values, as those of stages, which no step approaches."""
+        return len(np.unique(self.memory.values)) <= STAGES * len(self.memory)
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         own, self.at_turn = self.at_turn, ""
