@@ -84,11 +84,12 @@ def falsify(
     (`"specs/heater.yaml"`), whose requirements all count; a formula is called R1, R2, …, by its place.
 
     Every setting of `Options` may be given by its own name (`simulations=200, passes=0`), as under `engine:` in a
-    campaign.  `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is
-    shrunk then.  `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.
-    With `baseline` (`SmcOptions`), plain simulation of the profile then estimates how probable any violation is, so
-    that the result can say how much of it the list explains.  `out=None` writes nothing; the counterexamples of the
-    result have their `trace` (times, inputs, outputs) in memory.
+    campaign; so may those of plain simulation (`smc="sequence"`), in the place of a `baseline`.  `max_time` (seconds)
+    ends the search; the estimates of what it found are still made, but nothing is shrunk then.  `budget` bounds the
+    whole run: what was found but not estimated when it is used up is listed as such.  With `baseline` (`SmcOptions`),
+    plain simulation of the profile then estimates how probable any violation is, so that the result can say how much of
+    it the list explains.  `out=None` writes nothing; the counterexamples of the result have their `trace` (times,
+    inputs, outputs) in memory.
 
     Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
     where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
@@ -107,13 +108,17 @@ def falsify(
     the run can be continued; with `executor_lost="local"` it goes on with workers here.
     """
     from bbfalsify.engines.falsification.baseline.smc import SmcOptions
-    from bbfalsify.engines.falsification.settings import Options
+    from bbfalsify.engines.falsification.settings import PLAIN_SIMULATION, FalsifySettings, Options
     from bbfalsify.running.falsify.falsify import falsify as run
     from bbfalsify.running.falsify.task import Settings
 
     for argument, value, kind in (("options", options, Options), ("baseline", baseline, SmcOptions)):
         if value is not None and not isinstance(value, kind):
             raise UserError(f"{argument} must be {kind.__name__}(…); found {type(value).__name__}.")
+    asked = {key: settings.pop(key) for key in [*settings] if key in PLAIN_SIMULATION}
+    if asked and baseline is not None:
+        raise UserError(f"give either baseline or {', '.join(asked)}, not both.")
+    baseline = SmcOptions.of(FalsifySettings(horizon=horizon, **asked)) if asked else baseline
     chosen = Settings(horizon, period, _options(options, settings), baseline, max_time)
     execution = Execution(
         jobs=jobs, executor=executor, executor_lost=executor_lost, time_limit=time_limit_s,
@@ -129,12 +134,16 @@ def falsify(
 def _options(given: Options | None, named: Mapping[str, Any]) -> Options:
     """Return the options with the settings that were given by name; a name that nothing has gets the closest one."""
     from bbfalsify.core.settings import settings_of
-    from bbfalsify.engines.falsification.settings import Options
+    from bbfalsify.engines.falsification.settings import PLAIN_SIMULATION, Options
 
     if not named:
         return given or Options()
     known, own = settings_of(Options), inspect.signature(falsify).parameters
-    unknown = [unknown_name("argument", name, {*known, *own} - {"settings"}) for name in named if name not in known]
+    unknown = [
+        unknown_name("argument", name, {*known, *own, *PLAIN_SIMULATION} - {"settings"})
+        for name in named
+        if name not in known
+    ]
     if unknown:
         raise UserError(unknown)
     return replace(given or Options(), **named)

@@ -117,6 +117,10 @@ class _Use(Settings):
     )  # fmt: skip
 
 
+PLAIN_SIMULATION = ("smc", "smc_epsilon", "smc_relative", "smc_simulations")
+"""Names of the settings of plain simulation beside the list."""
+
+
 class FalsifySettings(Options, _Use):
     """Everything that stands under `engine: {kind: falsify}`."""
 

@@ -9,7 +9,8 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.setting_values import Collected
 from bbfalsify.core.settings import Settings, keys_of, setting, settings_of
 from bbfalsify.engines.checking.settings import CheckSettings
-from bbfalsify.engines.falsification.settings import FalsifySettings
+from bbfalsify.engines.falsification.baseline.smc import SmcOptions
+from bbfalsify.engines.falsification.settings import PLAIN_SIMULATION, FalsifySettings
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.running.execution import Execution
 
@@ -96,6 +97,10 @@ def test_lists_in_a_file_multiply_and_what_is_single_does_not():
     ]
 
 
+def test_settings_of_plain_simulation_have_one_list_of_names():
+    assert {name for name in settings_of(FalsifySettings) if name.startswith("smc")} == set(PLAIN_SIMULATION)
+
+
 @pytest.mark.parametrize("cls", [FalsifySettings, CheckSettings, ReachSettings, Execution])
 def test_every_default_is_allowed_and_every_setting_is_described(cls):
     required = {"horizon": 1.0} if cls is FalsifySettings else {}
@@ -108,5 +113,11 @@ def test_falsify_takes_settings_by_name_and_names_the_closest():
         falsify(None, "profile.yaml", "x > 0", horizon=1, simulatons=3)
     with pytest.raises(UserError, match=r"unknown argument 'sead'. Did you mean 'seed'\?"):
         falsify(None, "profile.yaml", "x > 0", horizon=1, sead=3)
+    with pytest.raises(UserError, match=r"unknown argument 'smc_epsilo'. Did you mean 'smc_epsilon'\?"):
+        falsify(None, "profile.yaml", "x > 0", horizon=1, smc_epsilo=3)
+    with pytest.raises(UserError, match="give either baseline or smc, not both"):
+        falsify(None, "profile.yaml", "x > 0", horizon=1, smc="fixed", baseline=SmcOptions())
+    with pytest.raises(UserError, match="smc cannot be 'sequense'"):
+        falsify(None, "profile.yaml", "x > 0", horizon=1, smc="sequense")
     with pytest.raises(UserError, match="passes must be at least 0; found -3"):
         falsify(None, "profile.yaml", "x > 0", horizon=1, options=Options(simulations=3), passes=-3)

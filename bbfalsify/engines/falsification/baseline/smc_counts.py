@@ -50,6 +50,16 @@ class SmcOptions(Settings):
         default=0.0, at_least=0, internal=True,
     )  # fmt: skip
 
+    @staticmethod
+    def of(engine: FalsifySettings) -> SmcOptions | None:
+        """Make the options that the settings `smc…` of an engine ask for; None without `smc`."""
+        if engine.smc == "none":
+            return None
+        epsilon = engine.smc_epsilon if engine.smc_relative is None else None
+        return SmcOptions(
+            rule=engine.smc, epsilon=epsilon, relative=engine.smc_relative, simulations=engine.smc_simulations
+        )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self.stopping  # noqa: B018  refuses what does not go together
