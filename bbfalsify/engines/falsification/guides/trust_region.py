@@ -21,6 +21,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.guides.choice_rows import clipped, fixed_layout
 from bbfalsify.engines.falsification.guides.coarse_to_fine import few_stretches
 from bbfalsify.engines.falsification.guides.memory import Memory
+from bbfalsify.engines.falsification.guides.one_thread import one_thread
 from bbfalsify.engines.falsification.guides.stretch_mutation import mutants
 
 FIRST = 6
@@ -118,10 +119,11 @@ class TrustRegion:
         if self.proposals % REFIT == 0:
             self.length_scales = LENGTH_SCALES
         self.proposals += 1
-        process = GaussianProcess(points, targets, self.length_scales)
-        self.length_scales = (process.length_scale,)
         candidates = self._candidates(points[np.argsort(targets, kind="stable")[:CENTRES]])
-        gains = process.expected_improvement(candidates, float(targets.min()))
+        with one_thread():
+            process = GaussianProcess(points, targets, self.length_scales)
+            gains = process.expected_improvement(candidates, float(targets.min()))
+        self.length_scales = (process.length_scale,)
         return [candidates[i] for i in np.argsort(-gains, kind="stable")[:count]]
 
     def _candidates(self, centres: np.ndarray) -> np.ndarray:
