@@ -16,7 +16,8 @@ from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read, Unary
 from bbfalsify.modelling.network.visit import COMPARISONS, reads_clock, subexpressions, substatements
 
-MOST_CASES = 256
+MOST_CASES, FEW_CASES, MOST_PRODUCTS = 256, 8, 1 << 14
+"""Cases of a condition; more than the second are looked through for those that add nothing, up to the third."""
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _ZERO = Constant(0, Kind.INT)
 _ANY = ex.Bound(1 << 20, Kind.BOOL)
@@ -250,13 +251,46 @@ def clock_of(slot: int, index: Expression | None, size: int) -> Clock:
 
 
 def _both(first: list[Case], second: list[Case]) -> list[Case]:
+    if len(first) * len(second) > MOST_PRODUCTS:
+        raise NoZones(f"it falls into more than {MOST_CASES} zones")
     return _limited([a & b for a in first for b in second])
 
 
 def _limited(cases: list[Case]) -> list[Case]:
+    if len(cases) > FEW_CASES:
+        cases = _without_covered(cases)
     if len(cases) > MOST_CASES:
         raise NoZones(f"it falls into more than {MOST_CASES} zones")
     return cases
+
+
+def _without_covered(cases: list[Case]) -> list[Case]:
+    """The cases without those that are empty, or inside another; each part once."""
+    plain = [Case(tuple(dict.fromkeys(case.data)), tuple(dict.fromkeys(case.atoms))) for case in cases]
+    parts = {frozenset((*case.data, *case.atoms)): case for case in plain if not _is_empty(case)}
+    kept: list[frozenset[Expression | Atom]] = []
+    for found in sorted(parts, key=len):
+        if not any(smaller <= found for smaller in kept):
+            kept.append(found)
+    remaining = set(kept)
+    return [case for found, case in parts.items() if found in remaining]
+
+
+def _is_empty(case: Case) -> bool:
+    """Tell whether two parts contradict each other at sight: locations, or constant bounds of clocks."""
+    here = {part.process: part.location for part in case.data if isinstance(part, ex.AtLocation)}
+    for part in case.data:
+        place = part.operand if isinstance(part, Unary) and part.operator == "!" else part
+        if isinstance(place, ex.AtLocation) and (here.get(place.process) == place.location) != (place is part):
+            return place is part or place.process in here
+    bounds = [(atom, atom.bound.value) for atom in case.atoms if isinstance(atom.bound, Constant)]
+    return any(
+        one.left == other.right
+        and one.right == other.left
+        and (a + b < 0 or (a + b == 0 and (one.strict or other.strict)))
+        for number, (one, a) in enumerate(bounds)
+        for other, b in bounds[:number]
+    )
 
 
 def _times(factor: Fraction, e: Expression) -> Expression:

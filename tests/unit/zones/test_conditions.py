@@ -61,3 +61,19 @@ def test_a_negation_turns_bounds_around(network):
 def test_other_uses_of_clocks_have_no_zones(network, text, why):
     with pytest.raises(NoZones, match=why):
         cases(network, text)
+
+
+def test_cases_that_are_empty_or_inside_others_do_not_count(network):
+    """2^12 products of `x <= 1 || x >= k && n != k`, of which two are not empty."""
+    parts = [f"(x <= 1 || (x >= {k} && n != {k}))" for k in range(2, 14)]
+    found = cases(network, " && ".join(parts))
+    assert len(found) <= 8, "a few more are left as they are"
+    assert {"x - 0 <="} in [{in_words(network, atom) for atom in case.atoms} for case in found]
+    with pytest.raises(NoZones, match="more than 256"):
+        cases(network, " && ".join(f"(x <= {k} || y <= {k} && n != {k})" for k in range(13)))
+
+
+def test_cases_of_different_locations_are_empty(network):
+    here, there = "P.A", "!P.A"
+    text = " && ".join(f"(({here} && x <= {k}) || ({there} && y <= {k}))" for k in range(8))
+    assert 2 <= len(cases(network, text)) <= 8
