@@ -121,7 +121,8 @@ def estimate_modes(
             found.append(
                 mode(number, own, mostly or [row for row, first in zip(rows, walks, strict=True) if first == number])
             )
-    found = [mode for mode in found if _borne_out(mode, total)]
+    rest_fails = known([d.passes(none) for d in divided], met.of_mode(none)).value / _without_pattern(strata)
+    found = [mode for mode in found if _borne_out(mode, rest_fails)]
     alone = not found and total.none_seen
     if alone:
         found = list(_of_the_search_alone(patterns, rows, walks, strata, total))
@@ -175,11 +176,16 @@ def all_violations(known: Estimate, part: Estimate, beside: Beside, confidence: 
     return replace(known, high=min(known.high, plain.high))
 
 
-def _borne_out(mode: EstimatedMode, total: Estimate) -> bool:
-    """Tell whether fresh simulations bear out what was learned."""
+def _borne_out(mode: EstimatedMode, rest_fails: float) -> bool:
+    """Tell whether fresh simulations bear out what was learned; `rest_fails`: how often uses fail without a pattern."""
     if mode.pattern == Pattern(()):
         return True
-    return mode.precision.high >= WEAK and (mode.share.value >= SMALL or mode.precision.low > total.value)
+    return mode.precision.high >= WEAK and (mode.share.value >= SMALL or mode.precision.low > rest_fails)
+
+
+def _without_pattern(strata: Strata) -> float:
+    """Probability that no pattern occurs in a use."""
+    return max(1e-3, 1.0 - sum(part.occurrence(strata.drawn, 0.95)[0] for part in strata.parts[:-1]))
 
 
 def _none_met(total: Estimate, strata: Strata, nothing: Hits, passed: int, confidence: float) -> Estimate:
@@ -244,7 +250,7 @@ def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> i
 
 WEAK, SMALL = 0.01, 0.01
 """A pattern that certainly fails less often is no mode; nor is one with less than this share that may fail no more
-often than any use."""
+often than uses without a pattern."""
 ENOUGH = 8
 """Independent simulated uses of a pattern that alone tell how often it fails."""
 

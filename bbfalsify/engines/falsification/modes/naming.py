@@ -20,6 +20,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.estimates.estimating import PassPlan
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.avoiding import Avoiding
+from bbfalsify.engines.falsification.modes.conditions import Sample, precision
 from bbfalsify.engines.falsification.modes.estimating import Beside, Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Pattern
@@ -38,7 +39,12 @@ from bbfalsify.engines.falsification.modes.work import Work
 from bbfalsify.engines.falsification.usage import Usage
 
 PROBED = 0.25
-"""Part of the fresh simulations that rare patterns are learned again with."""
+"""Part of the fresh simulations that rare patterns are learned again with …"""
+SELDOM = 10
+"""… and those of which plain simulations to learn from met less than a tenth of what is enough to estimate on."""
+
+CONTRADICTS = 3
+"""Factor between learned and probed shares of failing uses from which on patterns are learned again."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +106,16 @@ def name_modes_of(
     # A word that its passes never met tells nothing: simulations that follow it count as others do.
     listed = frozenset(row.actions for row in rows if row.met)
     patterns = learn(bad, good, work)
-    if split := _rare(usage, patterns, bad, good, most, fresh):
+    split = _rare(usage, patterns, bad, good, most, fresh)
+    if few := split | _rare(usage, patterns, bad, good, SELDOM * plain.judged, fresh):
         failed, passed, made = probe(
-            ask, usage, number, listed, patterns, split, int(PROBED * fresh), seeds.child(number)
+            ask, usage, number, listed, patterns, few, int(PROBED * fresh), seeds.child(number)
         )
+        wrong = any(_contradicted(patterns[k], Sample((), bad, good), Sample((), failed, passed)) for k in few)
         bad, good, fresh = bad + failed, good + passed, max(0, fresh - made)
-        patterns = learn(bad, good, work)
-        split = _rare(usage, patterns, bad, good, most, fresh)
+        if wrong:
+            patterns = learn(bad, good, work)
+            split = _rare(usage, patterns, bad, good, most, fresh)
     avoided = Avoiding(ask, usage, number, units or {}, seeds.child(number, "avoiding")).of(
         patterns, bad, costs.avoiding
     )
@@ -124,3 +133,10 @@ def _rare(
 ) -> set[int]:
     weights = learned_weights(patterns, bad, good).sum(axis=1).tolist()
     return rare(usage, patterns, weights, most) if fresh else set()
+
+
+def _contradicted(pattern: Pattern, learned: Sample, probed: Sample) -> bool:
+    """Tell whether probed uses of a pattern fail much more seldom than those that it was learned from."""
+    still = probed.matching(pattern)
+    known = bool(still.bad or still.good)
+    return known and CONTRADICTS * precision(pattern, probed) < precision(pattern, learned)
