@@ -138,7 +138,9 @@ def test_an_expectation_of_one_value_warns():
 
 @pytest.mark.parametrize("query", ["E[<=9; 5](max: n)", "simulate [<=9; 2] {n}"])
 def test_runs_that_are_cut_are_no_values(query: str):
-    with pytest.raises(UserError, match="a run made 3 steps up to time .* was to last until 9; allow more with --steps"):
+    with pytest.raises(
+        UserError, match="a run made 3 steps up to time .* was to last until 9; allow more with --steps"
+    ):
         ask(timed(), query, steps=3)
 
 
