@@ -81,7 +81,8 @@ def path_batch(
     """Make one walk per seed, walk b from state rows[b]; `work` are numbers of steps left of `max_steps`, per state.
 
     Where there is room in the arrays of ends, the states in which walks ended are recorded, clocks only where the goal
-    was met; the first walk that is stuck is the last one; in `tilt_bins`, how often a walk fell into the bins of its tilts (`rng.py`).
+    was met; the first walk that is stuck is the last one; in `tilt_bins`, how often a walk fell into the bins of its
+    tilts (`rng.py`).
     """
     for b in range(len(seeds)):
         row = rows[b]

@@ -52,12 +52,9 @@ class RecordedRuns:
 
     def _sampled(self, walk: Walk) -> tuple[np.ndarray, np.ndarray]:
         if walk.status is WalkStatus.STEP_LIMIT and walk.times[-1] < self.limit:
-            raise UserError(
-                Problem(
-                    f"a run made {walk.steps} steps up to time {walk.times[-1]:g}, and was to last until {self.limit:g}; "
-                    "allow more with --steps, or give a location of an endless loop a delay.", self.network.file,
-                )
-            )  # fmt: skip
+            says = f"a run made {walk.steps} steps up to time {walk.times[-1]:g}, and was to last until {self.limit:g}"
+            what = "allow more with --steps, or give a location of an endless loop a delay"
+            raise UserError(Problem(f"{says}; {what}.", self.network.file))
         times, values = self.sampler.sample_states(walk, self.limit, inside=1)
         straight = np.abs(values[:, 0::3] + values[:, 2::3] - 2 * values[:, 1::3])
         if (straight > _BENT * (np.abs(values[:, 0::3]) + np.abs(values[:, 2::3]))).any():
