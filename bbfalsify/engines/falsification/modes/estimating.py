@@ -17,7 +17,7 @@ profile alone decides whether it occurs, so walks count it, without the system.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,14 +89,15 @@ def estimate_modes(
     `passed` is the number of plain simulations that patterns were learned from, if none of them violates but along
     listed words.
     """
-    divided = [_divide(usage, patterns, row) for row in rows]
     met = _Met.of(patterns, strata)
+    divided = [_divide(usage, patterns, row, met.instead) for row in rows]
+    listed = [d.all for d in divided]
     none = len(patterns)
 
     def known(parts: Sequence[Passes], hits: Hits) -> Estimate:
         return _sum(parts, strata, hits, confidence)
 
-    total = known([row.estimated.passes for row in rows], met.everything())
+    total = known(listed, met.everything())
     if rows and not any(row.met for row in rows) and not _any(met.everything()):
         total = _none_met(total, strata, met.everything(), passed, confidence)
 
@@ -139,7 +140,7 @@ def estimate_modes(
     if other.none_seen and unseen is not None:
         other = replace(other, high=min(other.high, unseen))
     if elsewhere is not None:
-        part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
+        part = _sum(listed, strata, met.everything(), half_each(confidence))
         total = all_violations(total, part, elsewhere, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
     return Modes(tuple(found) if alone else _adding_up(found, other), other, total, unseen)
@@ -292,6 +293,8 @@ class _Met:
     """By stratum [groups, patterns + 1]: by the mode that they belong to; the last column has those of none."""
     uses: list[list[tuple[int, Use]]]
     """By stratum: the mode of each violation, and the violation."""
+    instead: frozenset[int] = frozenset()
+    """Strata whose violations, as far as they were met, are estimated here and not by the rows' passes."""
 
     @staticmethod
     def of(patterns: Sequence[Pattern], strata: Strata) -> _Met:
@@ -303,7 +306,8 @@ class _Met:
                 owners = [owner_of(patterns, use) for use in uses.violating]
                 counted[group] = np.bincount(owners, minlength=len(patterns) + 1)
             assigned.append(counted)
-        return _Met(assigned, owned)
+        instead = (k for k, part in enumerate(strata.parts) if part.instead and assigned[k].any())
+        return _Met(assigned, owned, frozenset(instead))
 
     def of_mode(self, *numbers: int) -> Hits:
         return [table[:, numbers].sum(axis=1) for table in self.assigned]
@@ -345,17 +349,25 @@ class _Divided:
         return int(np.argmax(totals)) if totals.any() else None
 
 
-def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> _Divided:
+def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding, elsewhere: Collection[int]) -> _Divided:
+    """`elsewhere`: strata whose violations are estimated by their own simulations."""
     passes, evidence = row.estimated.passes, row.estimated.evidence
     assigned = np.zeros((len(passes.hits), len(patterns) + 1))
     owned: list[list[tuple[int, Walk, float]]] = [[] for _ in passes.hits]
     for r, (walks, times) in enumerate(zip(evidence.walks, evidence.kept_times, strict=True)):
         if not walks:
             continue
-        uses = [use_of(usage, w, float(t)) for w, t in zip(walks, times, strict=True)]
-        owned[r] = [(owner_of(patterns, use), walk, use.violated_at) for use, walk in zip(uses, walks, strict=True)]
+        left = [
+            (walk, float(time))
+            for walk, time in zip(walks, times, strict=True)
+            if not elsewhere or owner_of(patterns, use_of(usage, walk)) not in elsewhere
+        ]
+        uses = [use_of(usage, walk, time) for walk, time in left]
+        owned[r] = [(owner_of(patterns, use), walk, use.violated_at) for use, (walk, _) in zip(uses, left, strict=True)]
         scale = passes.hits[r] / len(walks)  # of many traces only some were kept
         assigned[r] = np.bincount([number for number, _, _ in owned[r]], minlength=len(patterns) + 1) * scale
+    if elsewhere:
+        passes = replace(passes, hits=tuple(assigned.sum(axis=1).tolist()))
     return _Divided(passes, assigned, owned)
 
 

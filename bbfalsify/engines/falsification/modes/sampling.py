@@ -113,7 +113,8 @@ def learning_uses(
             bad = [replace(use, weight=each) for use in bad]
     bad += plain.violating
     known = math.fsum(use.weight for use in bad)
-    if 0 < known < plain.weight / 2 and not plain.violating and not any(row.met for row in rows):
+    seldom = usage.profile.has_actions and not plain.violating and not any(row.met for row in rows)
+    if seldom and 0 < known < plain.weight / 2:
         # Words that nobody meets twice: what their violations have in common is as probable as half a use at most.
         bad = [replace(use, weight=use.weight * plain.weight / 2 / known) for use in bad]
     return bad, good + plain.passing
