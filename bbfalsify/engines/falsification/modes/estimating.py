@@ -98,7 +98,7 @@ def estimate_modes(
         return _sum(parts, strata, hits, confidence)
 
     total = known(listed, met.everything())
-    if rows and not any(row.met for row in rows) and not _any(met.everything()):
+    if rows and not any(row.may_be_met for row in rows) and not _any(met.everything()):
         total = _none_met(total, strata, met.everything(), passed, confidence)
 
     def mode(number: int, own: Sequence[_Divided], mostly: Sequence[Finding]) -> EstimatedMode:
@@ -158,6 +158,8 @@ def _of_the_search_alone(
         part = strata.parts[number]
         occurs = part.occurrence(strata.drawn, confidence)[2] if part.simulated else 1.0
         fails = clopper_pearson(0, part.worth, confidence)[1]
+        if fails < HARDLY:
+            continue
         probability = replace(total, high=min(total.high, occurs * fails))
         precision = Estimate(0.0, 0.0, fails, confidence, said, part.simulated, none_seen=True)
         share = Estimate(0.0, 0.0, 1.0, confidence, NOT_ESTIMATED, 0, none_seen=True)
@@ -252,6 +254,8 @@ def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> i
 WEAK, SMALL = 0.01, 0.01
 """A pattern that certainly fails less often is no mode; nor is one with less than this share that may fail no more
 often than uses without a pattern."""
+HARDLY = 0.05
+"""A pattern that the search alone knows tells nothing where its simulated uses show that it fails less often."""
 ENOUGH = 8
 """Independent simulated uses of a pattern that alone tell how often it fails."""
 
