@@ -191,7 +191,7 @@ def without_three():
 
 
 def test_words_that_nobody_ever_follows_are_not_how_often_it_is_violated():
-    """Passes met a word of 1e-33: that it is "violated in at least 2e-33 uses" would be true, and tell nobody anything."""
+    """Passes met a word of 1e-33: that it is "violated in at least 2e-33 uses" would be true, and useless."""
     row = estimated_rows(SeedTree(1))[0]
     passes, told = row.estimated.passes, row.estimated.probability
     row.estimate = replace(

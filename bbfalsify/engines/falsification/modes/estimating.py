@@ -98,7 +98,8 @@ def estimate_modes(
         return _sum(parts, strata, hits, confidence)
 
     total = known(listed, met.everything())
-    if rows and not any(row.may_be_met for row in rows) and not _any(met.everything()):
+    never = bool(rows) and not any(row.may_be_met for row in rows) and not _any(met.everything())
+    if never:
         total = _none_met(total, strata, met.everything(), passed, confidence)
 
     def mode(number: int, own: Sequence[_Divided], mostly: Sequence[Finding]) -> EstimatedMode:
@@ -140,7 +141,10 @@ def estimate_modes(
     if other.none_seen and unseen is not None:
         other = replace(other, high=min(other.high, unseen))
     if elsewhere is not None:
-        part = _sum(listed, strata, met.everything(), half_each(confidence))
+        half = half_each(confidence)
+        part = _sum(listed, strata, met.everything(), half)
+        if never:
+            total = _none_met(part, strata, met.everything(), passed, half)
         total = all_violations(total, part, elsewhere, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
     return Modes(tuple(found) if alone else _adding_up(found, other), other, total, unseen)
@@ -174,9 +178,10 @@ def all_violations(known: Estimate, part: Estimate, beside: Beside, confidence: 
     if not known.none_seen:
         return intersection(part, plain, confidence)
     # Neither passes nor fresh simulations met one, so plain simulation alone may tell more than an upper bound.
-    if plain.low > 0:
-        return replace(plain, confidence=confidence, method=plain.method + BOTH)
-    return replace(known, high=min(known.high, plain.high))
+    if plain.value > 0 and not plain.none_seen:
+        high = max(plain.value, min(known.high, plain.high))
+        return replace(plain, high=high, confidence=confidence, method=plain.method + BOTH)
+    return replace(known, high=min(known.high, plain.high), confidence=confidence)
 
 
 def _borne_out(mode: EstimatedMode, rest_fails: float) -> bool:
