@@ -105,7 +105,7 @@ class _Core:
     worth: float = 0.0
 
     def longer(self, core: tuple[str, ...], total: float) -> _Core:
-        """What has a longer core has this one."""
+        """Uses with a longer core are among those that have this one."""
         bad, good = ([use for use in uses if use.has(core)] for uses in (self.bad, self.good))
         matched, passing = (math.fsum(use.weight for use in uses) for uses in (bad, good))
         return _Core(core, bad, good, 2 * matched / (matched + passing + total) if matched else 0.0)
