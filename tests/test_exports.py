@@ -8,7 +8,7 @@ import pytest
 PUBLIC = {
     "bbfalsify": """
         Counterexample Estimate NetworkBuilder Options Outcome Requirement SmcOptions Stimulus System SystemFailure
-        Trace UserError Verdict __version__ check falsify load_campaign load_network load_profile load_system
+        Trace UserError Verdict __version__ check estimate falsify load_campaign load_network load_profile load_system
         parse_stl reach replay search system verify
     """,
     "bbfalsify.automata": "MealyMachine parse_dot read_dot",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.campaigns.compatibility import length_problems, parameter_problems, port_problems, units_of
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
 from bbfalsify.core.foreign_files import closest_file, is_file, not_a_file
 from bbfalsify.records.documents import KeyPath
+from bbfalsify.systems.compatibility import length_problems, parameter_problems, port_problems, units_of
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns.requirements.queries import PlannedModel
@@ -164,13 +164,15 @@ def _with_values(reader: Reader, profiles: dict[str, Profile | Network | None]) 
     given = [key for key in VALUE_KEYS if isinstance(document.data, dict) and key in document.data]
     if not given:
         return profiles
-    name = str(document.data.get("name") or "signals")
-    return {
-        key: reader.attempt((given[0],), with_values, profile, document, name)
+    name, problems = str(document.data.get("name") or "signals"), list[Problem]()
+    added = {
+        key: with_values(profile, document, name, problems)
         if profile is None and not profiles or isinstance(profile, Profile)
         else profile
         for key, profile in (profiles or {name: None}).items()
     }
+    reader.adopt((given[0],), (replace(problem, file=problem.file or None) for problem in problems))
+    return added
 
 
 def _usage(file: Path) -> Profile | Network:

@@ -30,7 +30,7 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.misc.appdirs import AppDirs
 
-COMPILED_ROOMS = ("kernel", "zones", "logic/stl", "automata", "engines/checking/conformance")
+COMPILED_ROOMS = ("kernel", "zones", "logic/stl", "automata", "chains", "engines/checking/conformance")
 FORGOTTEN_AFTER_DAYS = 60
 """Compiled code of other sources that was not used for so long is removed when new code is compiled."""
 _CHECKSUM = hashlib.sha256().digest_size
@@ -152,9 +152,11 @@ class SourceKeyedCache(FunctionCache):
         files = self._cache_file
         self._cache_file = _CheckedFiles(self._cache_path, files._index_name.removesuffix(".nbi"), files._source_stamp)
 
-    def load_overload(self, sig: object, target_context: object) -> object:
+    def load_overload(self, sig: object, target_context: Any) -> object:
         try:
-            return super().load_overload(sig, target_context)
+            _refresh(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except Exception:  # damaged bytes can make pickle raise anything
             try:
                 self._cache_file.remove()
@@ -172,6 +174,14 @@ class SourceKeyedCache(FunctionCache):
 
     def _index_key(self, sig: object, codegen: object) -> tuple:
         return (*super()._index_key(sig, codegen), build_digest())
+
+
+def _refresh(target_context: Any) -> None:
+    """Install what modules registered since the last time; numba looks at every registry for every function."""
+    imported = len(sys.modules)
+    if getattr(target_context, "refreshed_with", None) != imported:
+        target_context.refresh()
+        target_context.refreshed_with = len(sys.modules)
 
 
 def is_cached(dispatcher: Any, types_of_arguments: tuple) -> bool:

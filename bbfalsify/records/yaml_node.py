@@ -44,7 +44,7 @@ class Node:
 
     @property
     def place(self) -> Place:
-        return Place(self.document.file, self.document.line(self.path))
+        return Place(self.document.file or None, self.document.line(self.path))
 
     def problem(self, message: str, **facts: Any) -> None:
         self.problems.append(self.document.problem(self.path, message, **facts))

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file, is_folder
@@ -14,14 +14,18 @@ from bbfalsify.records.json_files import is_sealed, read_json
 from bbfalsify.records.manifest import readable_manifest
 from bbfalsify.records.run_files import CAMPAIGN, MANIFEST, RESULTS
 from bbfalsify.records.stored import Stored, misfits
-from bbfalsify.results.falsify_result import FalsificationResult
 from bbfalsify.results.run_result import RunResult
+
+if TYPE_CHECKING:
+    from bbfalsify.results.falsify_result import FalsificationResult
 
 R = TypeVar("R", bound=Stored)
 
 
 def read_results(path: str | Path) -> FalsificationResult:
     """The results of a falsification in a run directory, or in a results file."""
+    from bbfalsify.results.falsify_result import FalsificationResult
+
     file, data = recorded_results(path)
     return result_from_json(FalsificationResult, data, file=str(file))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from xml.sax.saxutils import escape
+from html import escape
 
 import numpy as np
 

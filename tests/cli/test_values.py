@@ -54,6 +54,50 @@ def test_mistakes_are_told_before_anything_runs(cli, tank, old, new, says):
     assert not Path("runs").exists()
 
 
+def test_all_mistakes_are_told_at_once_each_with_its_own_line(cli, tank):
+    """A law that cannot be read hides neither other signals and parameters, nor formulas."""
+    Path("campaign.yaml").write_text("""\
+format_version: 1
+name: tank
+system: tank.py:tank
+signals:
+  inflow: {range: [2, 0], every: 0}
+  outflow: {range: [0, .inf]}
+parameters:
+  area: {exponential: 1}
+  aera: {uniform: [0.8, 1.2]}
+requirements: [{id: R1, stl: "always[0:20](levle <= 5)"}]
+engine: {kind: falsify, horizon: 20, guide: portfollio}
+""")
+    called = cli("run", "campaign.yaml")
+    assert called.code == 2 and not Path("runs").exists()
+    told = [(line.split(": ")[0], line) for line in called.err.splitlines()]
+    assert [place for place, _ in told] == [f"campaign.yaml:{n}" for n in (5, 5, 6, 6, 6, 8, 9, 10, 11)]
+    for line, says in zip(
+        (line for _, line in told),
+        ("ends before", "above 0", "infinite", "when its value changes", "unknown input", "[0.5, 2]' cuts it off",
+         "Did you mean 'area'?", "Did you mean 'level'?", "Did you mean 'portfolio'?"),
+        strict=True,
+    ):  # fmt: skip
+        assert says in line
+
+
+def test_places_are_those_of_the_campaign_where_the_entries_stand_there(cli, tank):
+    Path("user.yaml").write_text(
+        "format_version: 1\nname: user\nsignals:\n  inflov: {range: [0, 2], every: 5}\n"
+        "parameters: {area: {uniform: [0.1, 1]}}\n"
+    )
+    values = "parameters:\n  aera: 1\nsignals: {inflo: {range: [0, 2], every: 1.0e-6}}"
+    text = "".join(line for line in CAMPAIGN.splitlines(True) if not line.startswith(("signals", "parameters")))
+    Path("campaign.yaml").write_text(f"{text}profile: user.yaml\n{values}\n")
+    called, last = cli("run", "campaign.yaml"), len(text.splitlines()) + 4
+    assert called.code == 2
+    for says in (f"campaign.yaml:{last - 1}: unknown parameter 'aera'", f"campaign.yaml:{last}: unknown input 'inflo'",
+                 f"campaign.yaml:{last}: signal 'inflo' has", "user.yaml:4: unknown input 'inflov'",
+                 "user.yaml:5: parameter 'area'"):  # fmt: skip
+        assert says in called.err, called.err
+
+
 def test_values_are_in_json_show_and_the_report(cli, tank):
     Path("campaign.yaml").write_text(CAMPAIGN.replace("horizon: 20", "horizon: 20, guide: none"))
     called = cli("run", "campaign.yaml", "--json")

@@ -37,7 +37,7 @@ def read_back(network: Network, folder) -> Network:
 
 
 def walks_are_the_same(network: Network, folder, *, steps: int, stochastic: bool) -> None:
-    network = expressible(network)
+    network = dataclasses.replace(expressible(network), as_uppaal=True)
     assert not reads_locations(network)
     note(network_text(network))
     batches = []

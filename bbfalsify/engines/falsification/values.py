@@ -72,7 +72,7 @@ class ValueSpace:
         self._signals: list[tuple[SignalInput, int]] = []
         choices = [("parameter", p.name) for p in self._parameters]
         for signal in profile.signals:
-            if (problem := signal.length_problem(duration, profile.file)) is not None:
+            if (problem := signal.length_problem(duration)) is not None:
                 raise UserError(problem)
             own = list(signal.choices(duration))
             self._signals.append((signal, len(own)))

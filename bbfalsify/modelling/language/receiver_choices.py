@@ -6,9 +6,10 @@ that may be forbidden gets the guard
 
     my target can be entered  or  no other of these edges is enabled with a target that can be entered
 
-and if none can be entered, the broadcast cannot happen.  Updates that are more than plain assignments, and invariants
-that read locations or what others write in the same transition, are left alone: where `has_open_choices`, engines draw
-again what cannot be entered, which costs more.
+(of an edge with branches every target, in UPPAAL's dialect some target), and if none can be entered, the broadcast
+cannot happen.  Updates that are more than plain assignments, weights that are computed, and invariants that read
+locations or what others write in the same transition, are left alone: where `has_open_choices`, engines draw again what
+cannot be entered, which costs more.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bbfalsify.modelling.language.priorities import with_guard
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.effects import Place as Slot
 from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Quantifier
-from bbfalsify.modelling.network.network import Edge, Network, Process
+from bbfalsify.modelling.network.network import Branch, Edge, Network, Process
 from bbfalsify.modelling.network.substitution import NotPlain, before
 from bbfalsify.modelling.network.visit import conjuncts, subexpressions
 
@@ -83,7 +84,8 @@ class _Choices:
 
     def may_fail(self, number: int, edge: Edge) -> bool:
         """Tell whether a branch of the edge may be impossible to enter."""
-        return self.entered(number, edge) != TRUE or self.changes_invariants(number, edge)
+        conditions = self.branches_entered(number, edge)
+        return conditions is None or join_all("&&", conditions) != TRUE or self.changes_invariants(number, edge)
 
     def changes_invariants(self, number: int, edge: Edge) -> bool:
         """Tell whether an invariant of another process reads what the edge changes."""
@@ -127,23 +129,40 @@ class _Choices:
         return replace(with_guard(edge, allowed), guard_frame_size=max(edge.guard_frame_size, size))
 
     def entered(self, number: int, edge: Edge) -> Expression | None:
-        """The condition, before the updates, that every target of the edge can be entered; None if it is not known."""
-        locations = self.network.processes[number].locations
-        conditions: list[Expression] = [TRUE]
+        """The condition, before the updates, that the edge can be entered; None if it is not known.
+
+        That is every target, in UPPAAL's dialect some target.
+        """
+        conditions = self.branches_entered(number, edge)
+        return None if conditions is None else join_all("||" if self.network.as_uppaal else "&&", conditions)
+
+    def branches_entered(self, number: int, edge: Edge) -> list[Expression] | None:
+        """Return the condition of each branch that may be drawn; None if one is not known."""
+        conditions: list[Expression] = []
         for branch in edge.branches:
-            invariant = locations[branch.target].invariant
-            if invariant is None:
+            drawn = _drawn(edge, branch)
+            if drawn is False:
                 continue
-            try:
-                condition = before(self.effects, branch.updates, invariant)
-            except NotPlain:
-                return None
-            reads = self.effects.expression(condition).reads
-            written = frozenset() if edge.channel is None else self.written(number, edge.channel)
-            if any(store == "l" for store, _ in reads) or not reads.isdisjoint(written):
+            condition = self.branch_entered(number, edge, branch)
+            if condition is None or (drawn is None and condition != TRUE):
                 return None
             conditions.append(condition)
-        return join_all("&&", conditions)
+        return conditions or [TRUE]  # no branch may be drawn: firing is the error
+
+    def branch_entered(self, number: int, edge: Edge, branch: Branch) -> Expression | None:
+        """The condition, before the updates, that the target's invariant holds after them; None if it is not known."""
+        invariant = self.network.processes[number].locations[branch.target].invariant
+        if invariant is None:
+            return TRUE
+        try:
+            condition = before(self.effects, branch.updates, invariant)
+        except NotPlain:
+            return None
+        # Others may write what this branch reads, and over what it wrote.
+        reads = self.effects.expression(condition).reads | self.effects.expression(invariant).reads
+        written = frozenset() if edge.channel is None else self.written(number, edge.channel)
+        known = reads.isdisjoint(written) and all(store != "l" for store, _ in reads)
+        return condition if known else None
 
     def written(self, number: int, channel: int) -> frozenset[Slot]:
         """The variables that other processes may write in a broadcast on a channel."""
@@ -158,6 +177,13 @@ class _Choices:
             ]
             self._written[number, channel] = self.effects.statements(updates).writes
         return self._written[number, channel]
+
+
+def _drawn(edge: Edge, branch: Branch) -> bool | None:
+    """Tell whether a branch has a positive weight; None if that is computed."""
+    if len(edge.branches) == 1 or branch.weight is None:
+        return True
+    return branch.weight.value > 0 if isinstance(branch.weight, Constant) else None
 
 
 def exclusive(first: Expression | None, second: Expression | None) -> bool:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.uppaal import is_uppaal
 from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS, idle_model, read_model, root_node, unit_of
@@ -74,8 +74,8 @@ class Profile:
     parameters: tuple[SystemParameter, ...] = ()
     has_actions: bool = True
     """False for a profile of signals and parameters alone."""
-    lines: Mapping[str, int] = field(default_factory=dict, hash=False, compare=False, repr=False)
-    """Line of the file on which each input and output stands, and the section `inputs`."""
+    places: Mapping[str, Place] = field(default_factory=dict, hash=False, compare=False, repr=False)
+    """Where each input and output stands, in the profile's file or in a campaign, and the section `inputs`."""
 
     @property
     def signals(self) -> tuple[SignalInput, ...]:
@@ -104,9 +104,11 @@ def load_profile(path: str | Path) -> Profile:
     return _profile(read_yaml(path))
 
 
-def with_values(profile: Profile | None, document: Document, name: str) -> Profile:
-    """Add the signals and parameters at the top of a document to a profile; None: one that has nothing else."""
-    problems: list[Problem] = []
+def with_values(profile: Profile | None, document: Document, name: str, problems: list[Problem]) -> Profile:
+    """Add the signals and parameters at the top of a document to a profile; None: one that has nothing else.
+
+    What is wrong is noted; the profile has the other entries nevertheless, so that these can be checked.
+    """
     root = root_node(document, problems)
     signals, parameters = read_signals(root), read_parameters(root)
     if profile is None:
@@ -119,8 +121,12 @@ def with_values(profile: Profile | None, document: Document, name: str) -> Profi
         if parameter.name in {p.name for p in profile.parameters}:
             place = root.child("parameters").child(parameter.name)
             place.problem(f"the profile already has the parameter '{parameter.name}'.")
-    raise_sorted(replace(problem, file=problem.file or None) for problem in problems)
-    return replace(profile, inputs=(*profile.inputs, *signals), parameters=(*profile.parameters, *parameters))
+    return replace(
+        profile,
+        inputs=(*profile.inputs, *signals),
+        parameters=(*profile.parameters, *parameters),
+        places={**profile.places, **{signal.name: signal.place for signal in signals}},
+    )
 
 
 def value_profile(
@@ -134,7 +140,10 @@ def value_profile(
     plain = {key: dict(section) for key, section in given.items() if section}
     if not plain:
         raise UserError("value_profile needs signals or parameters.")
-    return with_values(None, Document("", plain, {}), name)
+    problems: list[Problem] = []
+    profile = with_values(None, Document("", plain, {}), name, problems)
+    raise_sorted(replace(problem, file=None) for problem in problems)
+    return profile
 
 
 def parse_profile(text: str, file: str = "<text>") -> Profile:
@@ -167,9 +176,9 @@ def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile
     drawn = tuple(read_parameters(root))
     acts = any(key in root for key in ("automata", "model"))
     ports = [port for key in ("signals", "inputs", "outputs") for port in _ports(root, key)]
-    lines = {name: node.place.line or 1 for name, node in ports}
+    places = {name: node.place for name, node in ports}
     driven = tuple(inputs)
-    profile = Profile(model.name, network, driven, tuple(outputs), document.file, uncertainty, drawn, acts, lines)
+    profile = Profile(model.name, network, driven, tuple(outputs), document.file, uncertainty, drawn, acts, places)
     return network, profile
 
 

@@ -18,9 +18,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bbfalsify.core.errors import Problem
+from bbfalsify.core.errors import Place, Problem
 from bbfalsify.modelling.formats.yaml_reader import unit_of
-from bbfalsify.modelling.profiles.laws import LAW_KEYS, Law, Values, read_law
+from bbfalsify.modelling.profiles.laws import LAW_KEYS, Law, Uniform, Values, read_law
 from bbfalsify.records.yaml_node import Node
 
 SHAPES = ("constant", "linear", "spline")
@@ -28,6 +28,8 @@ FREE = "free"
 MOST_PIECES = 100_000
 """More pieces of a signal than this take seconds per simulation and are surely a typo."""
 SIGNAL_KEYS = (*LAW_KEYS, "every", "pieces", "shape", "unit")
+STAND_IN = Uniform(0.0, 1.0)
+"""Law of a signal whose own cannot be read: that is noted, and what else is wrong with its profile is found as well."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class SignalInput:
     shape: str = "constant"
     free: bool = False
     """The times between pieces are drawn, too: uniformly over the use, in order."""
-    line: int | None = field(default=None, compare=False)
+    place: Place = field(default=Place(None), compare=False, repr=False)
 
     def count(self, duration: float) -> int:
         """The number of pieces."""
@@ -60,12 +62,12 @@ class SignalInput:
             return self.pieces or 1
         return max(1, math.ceil(duration / self.every - 1e-9))
 
-    def length_problem(self, duration: float, file: str | None) -> Problem | None:
+    def length_problem(self, duration: float) -> Problem | None:
         """Return the problem with a signal that changes too often in a use of this duration."""
         if (count := self.count(duration)) <= MOST_PIECES:
             return None
         message = f"signal '{self.name}' has {count} pieces in a use of {duration:g}. Allowed: at most {MOST_PIECES}."
-        return Problem(message, file=file, line=self.line if file else None)
+        return self.place.problem(message)
 
     def choices(self, duration: float) -> Iterator[tuple[str, str]]:
         """The kinds and names of the choices of one run."""
@@ -98,7 +100,7 @@ class SystemParameter:
     name: str
     unit: str | None
     law: Law
-    line: int | None = None
+    place: Place = field(default=Place(None), compare=False, repr=False)
 
     @property
     def varies(self) -> bool:
@@ -116,7 +118,8 @@ def _in_order(quantiles: Sequence[float], duration: float) -> list[float]:
 
 
 def read_signals(root: Node) -> list[SignalInput]:
-    return [signal for name, node in _entries(root, "signals") if (signal := _signal(name, node)) is not None]
+    """Read all signals; what is wrong is noted, and something stands in for it."""
+    return [_signal(name, node) for name, node in _entries(root, "signals")]
 
 
 def _entries(root: Node, key: str) -> list[tuple[str, Node]]:
@@ -129,10 +132,10 @@ def _entries(root: Node, key: str) -> list[tuple[str, Node]]:
     return list(section.items())
 
 
-def _signal(name: str, node: Node) -> SignalInput | None:
+def _signal(name: str, node: Node) -> SignalInput:
     if not node.mapping(SIGNAL_KEYS):
-        return None
-    law, unit, shape = read_law(node), unit_of(node), _shape(node)
+        return SignalInput(name, None, STAND_IN, None, None, place=node.place)
+    law, unit, shape = read_law(node) or STAND_IN, unit_of(node), _shape(node)
     every, pieces = node.get("every"), node.get("pieces")
     free = every is not None and every.value == FREE
     length = None if every is None or free else every.number()
@@ -145,19 +148,18 @@ def _signal(name: str, node: Node) -> SignalInput | None:
         node.problem(f"signal '{name}' has both 'every' and 'pieces'; choose one, or 'every: free'.")
     elif every is not None and length is not None and length <= 0:
         every.problem(f"'{every.name}' must be above 0, found {length:g}.")
-    elif law is not None and shape is not None and (length is not None or count is not None):
-        return SignalInput(name, unit, law, length, count, shape, free, node.place.line)
-    return None
+        length = None
+    return SignalInput(name, unit, law, length, count, shape, free, node.place)
 
 
-def _shape(node: Node) -> str | None:
+def _shape(node: Node) -> str:
     child = node.get("shape")
     if child is None:
         return SHAPES[0]
     if child.value in SHAPES:
         return str(child.value)
     child.problems.append(child.place.unknown("shape", str(child.value), SHAPES))
-    return None
+    return SHAPES[0]
 
 
 def _whole(node: Node) -> int | None:
@@ -178,5 +180,5 @@ def read_parameters(root: Node) -> list[SystemParameter]:
             number, unit = node.number(), None
             law = None if number is None else Values((number,), (1.0,))
         if law is not None:
-            found.append(SystemParameter(name, unit, law, node.place.line))
+            found.append(SystemParameter(name, unit, law, node.place))
     return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.reporting.drawing.layered import layered
@@ -119,7 +119,7 @@ def graph_svg(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="machine" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="Helvetica, Arial, sans-serif" role="img" '
-        f"aria-label={quoteattr(f'{name}: {len(states)} states')}>",
+        f'aria-label="{escape(name)}: {len(states)} states">',
         f"<style>{_STYLE}</style>",
         f'<defs><marker id="{tip}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="context-stroke"/></marker></defs>',
@@ -208,8 +208,7 @@ def _text(lines: Sequence[Line], x: float, top: float, anchor: str) -> str:
     if not lines:
         return ""
     spans = [
-        f'<tspan{f" class={quoteattr(line.kind)}" if line.kind else ""} x="{x:.1f}" y="{top + LINE * i + 10:.1f}">'
-        f"{escape(line.text)}</tspan>"
+        f'<tspan class="{escape(line.kind)}" x="{x:.1f}" y="{top + LINE * i + 10:.1f}">{escape(line.text)}</tspan>'
         for i, line in enumerate(lines)
     ]
     return f'<text class="label" text-anchor="{anchor}">{"".join(spans)}</text>'

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 TIME, NUMBER, STEP, TOP = 90, 60, 38, 18
 """Room for the time and for the number at the left; height of a row; room above the first one."""
@@ -90,7 +90,7 @@ def _dense_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
     heads = "".join(_slanted(name, x[name]) for name in lines) + _margin(left, DENSE_HEADS - 8, "time", "step")
     life = "".join(f'<path class="life" d="M{x[name]} 0V{height}"/>' for name in lines)
     body = "".join(
-        f'<g class="row" data-who={quoteattr(" | ".join(row.who))} '
+        f'<g class="row" data-who="{escape(" | ".join(row.who))}" '
         f'transform="translate(0 {DENSE_STEP * place})">{_dense_row(row, number, left, words, x)}</g>'
         for place, (number, row) in enumerate(shown)
     )

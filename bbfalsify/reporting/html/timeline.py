@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 from bbfalsify.reporting.formatting import number
 from bbfalsify.reporting.html.sequence import NOTHING

@@ -13,6 +13,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.logic import Formula, Requirement, parse_stl
 from bbfalsify.modelling import Profile, check_profile, load_profile
 from bbfalsify.systems import System
+from bbfalsify.systems.compatibility import length_problems, parameter_problems, port_problems
 
 RequirementLike = str | Formula | Requirement
 ProfileLike = str | Path | Profile
@@ -26,9 +27,13 @@ def checked_arguments(
     if not isinstance(system, System):
         problems.append(Problem(f"a system is needed, not {type(system).__name__}; decorate a function with @system."))
     used = _profile(profile, problems)
+    if used is not None and isinstance(system, System):
+        problems += [*port_problems(used, system), *parameter_problems(used, system)]
     read = _requirements(system, requirements, problems)
     if not (isinstance(horizon, Real) and math.isfinite(horizon) and horizon >= 0):
         problems.append(Problem(f"the horizon must be finite and not negative, found {horizon!r}."))
+    elif used is not None:
+        problems += length_problems(used, [horizon])
     if problems or used is None:
         raise UserError(problems)
     return used, read

@@ -81,7 +81,7 @@ class Task:
 
     def _values(self) -> dict[str, Any]:
         """The laws of signals and parameters, which may stand in the campaign."""
-        laws = [repr(law) for law in (*self.profile.signals, *(replace(p, line=None) for p in self.profile.parameters))]
+        laws = [repr(law) for law in (*self.profile.signals, *self.profile.parameters)]
         return {"values": laws} if laws else {}
 
     def decided_by(self, *, with_store: bool) -> dict[str, Any]:

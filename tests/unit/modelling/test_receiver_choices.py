@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from bbfalsify.kernel import compile_network, stochastic_walks
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.modelling.formats.python_builder import NetworkBuilder
 from bbfalsify.modelling.language import resolve
-from bbfalsify.modelling.language.receiver_choices import exclusive, with_receiver_choices
+from bbfalsify.modelling.language.receiver_choices import exclusive, has_open_choices, with_receiver_choices
 from bbfalsify.modelling.network.expressions import Binary, Constant, Kind, Read
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from tests.drawing import examples
@@ -49,41 +51,99 @@ def test_a_broadcast_that_nobody_can_enter_does_not_happen(tmp_path):
 
 def built(edges: list[tuple[str, str, str]]) -> Network:
     """A sender, and a receiver with edges (guard, update, invariant of the target)."""
+    return branching([(guard, [(1, update, invariant)]) for guard, update, invariant in edges])
+
+
+def branching(edges: list[tuple[str, list[tuple[int | str, str, str]]]], later: str = "") -> Network:
+    """A sender, and a receiver with edges (guard, branches: weight, update, invariant); a later one with an update."""
     builder = NetworkBuilder("choices").declare("broadcast chan c; clock x; int n = 1; int m = 0;")
     sender = builder.automaton("S")
     sender.location("A", initial=True)
     sender.edge("A", "A", sync="c!", update="m = 1")
     receiver = builder.automaton("R")
     receiver.location("L", initial=True)
-    for number, (guard, update, invariant) in enumerate(edges):
-        receiver.location(f"T{number}", invariant=invariant or None)
-        receiver.edge("L", f"T{number}", guard=guard or None, update=update or None, sync="c?")
-    return builder.instance("S").instance("R").build()
+    for number, (guard, branches) in enumerate(edges):
+        for k, (_, _, invariant) in enumerate(branches):
+            receiver.location(f"T{number}{k}", invariant=invariant or None)
+        ends = [(f"T{number}{k}", weight, update) for k, (weight, update, _) in enumerate(branches)]
+        receiver.edge("L", guard=guard or None, branches=ends, sync="c?")
+    builder.instance("S").instance("R")
+    if later:
+        last = builder.automaton("Z")
+        last.location("L", initial=True)
+        last.edge("L", "L", sync="c?", update=later)
+        builder.instance("Z")
+    return builder.build()
 
 
 GUARDS = st.sampled_from(["", "x >= 1", "x <= 1", "x < 2", "x > 1", "n == 1", "n == 2", "x >= 1 && n >= 1"])
-UPDATES = st.sampled_from(["", "x = 0", "n = 2", "x = 0, n = 0", "n = n + 1"])
+UPDATES = st.sampled_from(["", "x = 0", "n = 2", "x = 0, n = 0", "n = n + 1", "x = 2"])
 INVARIANTS = st.sampled_from(["", "x <= 0", "x < 1", "x <= 1 && n <= 1", "x <= n", "n == 2", "x <= 2"])
+BRANCHES = st.lists(st.tuples(st.sampled_from([1, 1, 3, 0, "n", "n - 1"]), UPDATES, INVARIANTS), min_size=1, max_size=2)
 
 
-@examples(150)
-@given(st.lists(st.tuples(GUARDS, UPDATES, INVARIANTS), min_size=2, max_size=4))
-def test_each_way_that_can_be_entered_is_a_transition(edges):
-    """Definition, by the reference interpreter without the guards: every combination whose invariants hold."""
+@examples(300)
+@given(
+    st.lists(st.tuples(GUARDS, BRANCHES), min_size=2, max_size=3),
+    st.sampled_from(["", "x = 0", "x = 3", "n = 2"]),
+    st.booleans(),
+)
+def test_each_way_that_can_be_entered_is_a_transition(edges, later, as_uppaal):
+    """Definition, by the reference interpreter without the guards: each choice of edges whose invariants hold.
+
+    With all branches that may be drawn; in UPPAAL's dialect, each branch with which they hold.
+    """
+    edges = [(guard, [(1, "", ""), *ways] if all(w in (0, "n - 1") for w, _, _ in ways) else ways)
+             for guard, ways in edges]  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(resolve, "with_receiver_choices", lambda network: network)
-        plain = built(edges)
-    defined, guarded = ReferenceInterpreter(plain), ReferenceInterpreter(with_receiver_choices(plain))
+        plain = replace(branching(edges, later), as_uppaal=as_uppaal)
+    rewritten = with_receiver_choices(plain)
+    defined, guarded = ReferenceInterpreter(plain), ReferenceInterpreter(rewritten)
     first = defined.initial_state()
     [candidate] = defined.candidates(first)
     for delay in (Fraction(k, 2) for k in range(6)):
         evaluator = defined.evaluator_at(first, delay)
         parties = defined._taking_part(evaluator, candidate)
         assert parties is not None
-        expected = {moves for moves, _ in defined._ways(evaluator, parties) if defined._can_enter(evaluator, moves)}
+        expected = {}
+        for names in product(*parties):
+            ways = dict(defined._ways(evaluator, [[name] for name in names]))
+            entered = {moves for moves in ways if defined._can_enter(evaluator, moves)}
+            expected |= dict.fromkeys(entered if as_uppaal or len(entered) == len(ways) else ())
         for interpreter in (defined, guarded):
             fired = [t for t in interpreter.transitions(first) if interpreter.can_fire(first, t, delay)]
-            assert {outcome.moves for t in fired for outcome in interpreter.outcomes(first, t, delay)} == expected
+            assert {outcome.moves for t in fired for outcome in interpreter.outcomes(first, t, delay)} == set(expected)
+        if not has_open_choices(rewritten):  # engines draw once: edges, then branches
+            drawn = guarded._taking_part(evaluator, candidate)
+            possible = [way for way, _ in guarded._ways(evaluator, drawn)]
+            assert not expected or set(possible) == set(expected)
+
+
+BRANCHED = """<nta><declaration>broadcast chan c; clock x;</declaration>
+<template><name>S</name><location id="a"/><init ref="a"/>
+<transition><source ref="a"/><target ref="a"/><label kind="synchronisation">c!</label></transition></template>
+<template><name>R</name><location id="l"><name>L</name></location>
+<location id="early"><name>Early</name><label kind="invariant">x &lt; 1</label></location>
+<location id="late"><name>Late</name></location><location id="other"><name>Other</name></location>
+<branchpoint id="b"/><init ref="l"/>
+<transition><source ref="l"/><target ref="b"/><label kind="guard">x &gt;= 2</label>
+<label kind="synchronisation">c?</label></transition>
+<transition><source ref="b"/><target ref="early"/></transition>
+<transition><source ref="b"/><target ref="late"/></transition>
+<transition><source ref="l"/><target ref="other"/><label kind="guard">x &gt;= 2</label>
+<label kind="synchronisation">c?</label></transition></template>
+<system>system S, R;</system></nta>
+"""
+
+
+@pytest.mark.parametrize(("target", "verdict"), [("Early", "violated"), ("Late", "holds"), ("Other", "holds")])
+def test_a_branch_that_can_be_entered_is_enough_in_uppaals_dialect(tmp_path, target, verdict):
+    """A rival edge that can always be entered does not forbid the one of which only a branch can."""
+    file = tmp_path / "branched.xml"
+    file.write_text(BRANCHED)
+    assert verify(file, f"E<> R.{target}").verdict == verdict
+    assert (reach(file, f"E<> R.{target}", walks=50, seed=1, jobs=1).found.best is not None) == (verdict == "holds")
 
 
 def test_what_others_write_is_left_alone():

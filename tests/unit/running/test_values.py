@@ -12,9 +12,10 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.modelling import parse_profile
+from bbfalsify.modelling import parse_profile, value_profile
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.running.replay import ReplayOutcome, replay
+from bbfalsify.systems import ParameterInfo
 
 PROFILE = """
 format_version: 1
@@ -54,6 +55,24 @@ def test_one_row_per_requirement_with_its_values(found):
     assert row.values[0].time is None and row.values[1].time == 0.0
     assert not any("most probable of" in note for note in found.notes), "there is one key, and nothing to compare"
     assert all(value.time is None or value.time <= row.first_violation_time for value in row.values)
+
+
+def test_what_does_not_fit_the_system_is_told_to_python_users_before_anything_runs():
+    calls = []
+
+    @system(inputs=["throttle"], outputs=["v"], parameters={"mass": ParameterInfo(1.0, low=0.5, high=2.0)})
+    def counting(times, inputs, *, mass):
+        calls.append(mass)
+        return {"v": np.zeros(len(times))}
+
+    wrong = value_profile({"throtle": {"range": [0, 1], "every": 1e-9}}, {"mas": 1.0, "mass": {"uniform": [0.1, 1]}})
+    with pytest.raises(UserError) as told:
+        falsify(counting, wrong, "always[0:30](w <= 1)", horizon=30, out=None)
+    text = str(told.value)
+    for says in ("unknown input 'throtle'", "nothing drives input 'throttle'", "Did you mean 'mass'?",
+                 "0.1 is outside its range", "pieces in a use of 30", "unknown signal 'w'"):  # fmt: skip
+        assert says in text
+    assert not calls
 
 
 def test_the_file_keeps_parameters_values_and_all_choices_and_is_replayed(found):

@@ -17,6 +17,8 @@ STEP_SIZE = 0.25
 SMALLEST_STEP = 0.01
 MOST_CHOICES = 300
 """The covariance of more takes longer than most simulations."""
+RESOLUTION = 2.0**-32
+"""Proposals are multiples of it: the last bits of linear algebra depend on the processor and the number of threads."""
 MOST = 100
 """Simulations of one run of the strategy."""
 
@@ -43,7 +45,8 @@ class Strategy:
         self.longest, self.root, self.inverse_root = 1.0, np.eye(n), np.eye(n)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        return clipped(self.mean + self.sigma * self.root @ rng.normal(size=len(self.mean)))
+        drawn = self.mean + self.sigma * self.root @ rng.normal(size=len(self.mean))
+        return clipped(np.round(drawn / RESOLUTION) * RESOLUTION)
 
     def learn(self, points: np.ndarray, values: np.ndarray) -> None:
         """Update by one generation."""

@@ -18,9 +18,9 @@ ENTRY_POINTS = "bbfalsify.guides"
 AUTO, ACCELERATOR, OUTLIER, NONE, PORTFOLIO = "auto", "accelerator", "outlier", "none", "portfolio"
 _GUIDES = "bbfalsify.engines.falsification.guides"
 BUILT_IN = {
-    ACCELERATOR: "bbfalsify.engines.falsification.guides.plain_guides:AcceleratorGuide",
-    OUTLIER: "bbfalsify.engines.falsification.guides.plain_guides:OutlierGuide",
-    NONE: "bbfalsify.engines.falsification.guides.plain_guides:PlainGuide",
+    ACCELERATOR: f"{_GUIDES}.plain_guides:AcceleratorGuide",
+    OUTLIER: f"{_GUIDES}.outlier:outlier_guide",
+    NONE: f"{_GUIDES}.plain_guides:PlainGuide",
     PORTFOLIO: f"{_GUIDES}.portfolio:Portfolio",
     "coarse_to_fine": f"{_GUIDES}.coarse_to_fine:CoarseToFine",
     "stretch_mutation": f"{_GUIDES}.stretch_mutation:StretchMutation",

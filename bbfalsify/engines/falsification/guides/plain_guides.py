@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from bbfalsify.core.choices import HIGHEST, LOWEST, ChoiceSequence, Space
-from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.kernel import DELAY_DISTRIBUTIONS
 
@@ -45,13 +44,6 @@ class AcceleratorGuide:
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         pass
-
-
-def OutlierGuide(space: Space, requirements: int, seed: SeedTree) -> AcceleratorGuide:  # noqa: N802
-    """Refuse a profile without actions: outlier guiding prefers actions (`accelerator.py` does so)."""
-    raise UserError(
-        "the guide 'outlier' prefers actions after which a run came close, and this profile has no actions."
-    )
 
 
 def at_ends_or_between(rng: np.random.Generator, width: int, lower: float, between: float) -> np.ndarray:

@@ -6,7 +6,7 @@ one per walk (default), or the two points of equation D.3.  Rare usage occurs ab
 probability is estimated afterwards (`conditional.py`, `splitting.py`).
 
 The guide `outlier` is the accelerator, too: every second walk prefers the promising actions of the walk before
-(`guiding.py`).
+(`guides/outlier.py`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.baseline.failing_runs import shortest_failing
 from bbfalsify.engines.falsification.finding import Finding, query_name
+from bbfalsify.engines.falsification.guides.outlier import OutlierGuiding, Preferred
+from bbfalsify.engines.falsification.search.adaptive_duration import AdaptiveDuration
 from bbfalsify.engines.falsification.search.exact_moments import only_at_exact_moments
-from bbfalsify.engines.falsification.search.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.search.search import Run, Search, WalkPlan, findings_of
 from bbfalsify.engines.falsification.search.whole_uses import whole_run
 from bbfalsify.engines.falsification.usage import Usage, walks_to_the_end
@@ -80,46 +81,35 @@ class Accelerator:
         numbers = np.arange(self.made, self.made + len(iterations))
         self.made += len(iterations)
         rows = numbers % CYCLE if self.plan.delays == "cycle" else np.full(len(numbers), TWO_POINTS)
-        # The answer to each first walk of a pair guides the second, so the first ones are executed before.
-        positions = np.arange(len(numbers))
-        turns = [positions[::2], positions[1::2]] if self.plan.guiding else [positions]
-        preferences: dict[int, np.ndarray | None] = {}
+        guiding = OutlierGuiding(self.usage.model, len(numbers), guided=self.plan.guiding)
         counted = self.search.counting(self.ask)
-        for turn in turns:
-            walks = self._walk(numbers, rows, turn, preferences)
+        for turn in guiding.turns:
+            walks = self._walk(numbers, rows, guiding.alike(turn))
             walks = self.usage.values.accelerated(walks, self._words[numbers], rows)
             stimuli = {i: self.usage.stimulus(walk, stop=until) for i, walk in walks.items()}
-            outliers = self.plan.guiding and turn is turns[0]
+            outliers = guiding.learns_from(turn)
             names = {i: query_name(iterations[i]) for i in walks}
             answers = self.ask(
                 [Query(names[i], stimuli[i], outliers=outliers, shortfalls=self.shortfalls) for i in walks]
             )
             for i, answer in zip(walks, answers, strict=True):
                 run = Run(iterations[i], walks[i], stimuli[i], answer)
-                preferences[i + 1] = promising_actions(self.usage.model, run.walk, run.answer.judgements)
+                guiding.learn(i, run.walk, run.answer)
                 cut = shortest_failing(counted, self.usage, run, most=self.plan.spare(self.search))
                 if cut is not None:
                     yield cut
 
     def _walk(
-        self,
-        numbers: np.ndarray,
-        rows: np.ndarray,
-        turn: np.ndarray,
-        preferences: dict[int, np.ndarray | None],
+        self, numbers: np.ndarray, rows: np.ndarray, groups: Sequence[tuple[list[int], Preferred]]
     ) -> dict[int, Walk]:
-        """Make the walks at these positions; those that prefer the same actions are made together."""
-        groups: dict[bytes, list[int]] = {}
-        for i in turn.tolist():
-            preferred = preferences.get(i)
-            groups.setdefault(b"" if preferred is None else preferred.tobytes(), []).append(i)
+        """Make walks, by their positions; those that prefer the same actions are made together."""
         made: dict[int, Walk] = {}
-        for members in groups.values():
-            walks = self._accelerated(numbers[members], rows[members], preferences.get(members[0]))
+        for members, preferred in groups:
+            walks = self._accelerated(numbers[members], rows[members], preferred)
             made |= {members[i]: walk for i, walk in moving(self.usage, self.search, walks)}
         return dict(sorted(made.items()))
 
-    def _accelerated(self, numbers: np.ndarray, rows: np.ndarray, preferred: np.ndarray | None) -> Walks:
+    def _accelerated(self, numbers: np.ndarray, rows: np.ndarray, preferred: Preferred) -> Walks:
         model, shares, until = self.usage.model, rows.astype(np.int32), self.usage.duration
 
         def walk(max_steps: int) -> Walks:

@@ -1,4 +1,5 @@
-"""Does this profile fit this system?  Names and units of inputs and outputs, checked before anything runs."""
+"""Does this profile fit this system?  Names and units of inputs and outputs, and values of parameters, checked before
+anything runs."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from bbfalsify.core.choices import HIGHEST, LOWEST
-from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.core.errors import Place, Problem
 from bbfalsify.core.units import unit_problem
 from bbfalsify.systems.parameters import parameters_of, value_problems
 
@@ -26,10 +27,8 @@ def port_problems(profile: Profile, system: System) -> list[Problem]:
     return [
         *_unknown("input", driven, inputs, profile, system),
         *(
-            Problem(
-                f"nothing drives input '{name}' of system '{system.name}': add it under inputs: or signals:.",
-                file=profile.file,
-                line=profile.lines.get("inputs"),
+            _place(profile, "inputs").problem(
+                f"nothing drives input '{name}' of system '{system.name}': add it under inputs: or signals:."
             )
             for name in inputs
             if name not in driven
@@ -50,7 +49,7 @@ def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
                 cut = f" The law has no end there; 'range: [{info.low:g}, {info.high:g}]' cuts it off."
                 problem = replace(problem, message=problem.message + cut)
             if problem is not None:
-                yield replace(problem, file=profile.file, line=drawn.line if profile.file else None)
+                yield replace(problem, file=drawn.place.file, line=drawn.place.line)
                 break
         if drawn.name in known:
             yield from _units({drawn.name: drawn.unit}, {drawn.name: known[drawn.name].unit}, profile, system)
@@ -59,18 +58,14 @@ def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
 def length_problems(profile: Profile, horizons: Iterable[float]) -> list[Problem]:
     """Find signals that change too often within the longest of these horizons."""
     longest = max(horizons, default=0.0)
-    found = (signal.length_problem(longest, profile.file) for signal in profile.signals)
+    found = (signal.length_problem(longest) for signal in profile.signals)
     return [problem for problem in found if problem is not None]
 
 
 def _unknown(what: str, named: Iterable[str], known: Iterable[str], profile: Profile, system: System) -> list[Problem]:
     known = list(known)
     where = f"(system '{system.name}')"
-    return [
-        unknown_name(what, name, known, file=profile.file, line=profile.lines.get(name), where=where)
-        for name in named
-        if name not in known
-    ]
+    return [_place(profile, name).unknown(what, name, known, where=where) for name in named if name not in known]
 
 
 def _units(
@@ -81,10 +76,16 @@ def _units(
         other = of_system.get(name)
         if unit is not None and other is not None and unit != other:
             message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
-            problems.append(Problem(message, file=profile.file, line=profile.lines.get(name)))
+            problems.append(_place(profile, name).problem(message))
         elif unit is not None and other is None and (unknown := unit_problem(unit, where=f"of '{name}'")) is not None:
-            problems.append(replace(unknown, file=profile.file, line=profile.lines.get(name)))
+            place = _place(profile, name)
+            problems.append(replace(unknown, file=place.file, line=place.line))
     return problems
+
+
+def _place(profile: Profile, name: str) -> Place:
+    """The place of an input or output, which may stand in the campaign; else the profile's file."""
+    return profile.places.get(name, Place(profile.file))
 
 
 def units_of(profile: object) -> set[str]:
