@@ -164,10 +164,13 @@ class Priorities:
 
     def possible(self, parts: list[Part]) -> ex.Expression:
         condition = join_all("&&", [self.ready(part) for part in parts])
-        locations = [self.network.processes[number].locations[edge.source] for number, edge in parts]
-        if self.committed_somewhere != FALSE and not any(location.committed for location in locations):
-            calm = make_unary("!", self.committed_somewhere, ex.Kind.BOOL)
-            condition = make_binary("&&", condition, calm, ex.Kind.BOOL)
+        if self.committed_somewhere != FALSE and not any(map(self.is_committed, parts)):
+            allowed = [make_unary("!", self.committed_somewhere, ex.Kind.BOOL)]
+            number, channel = parts[0][0], parts[0][1].channel
+            if len(parts) == 1 and channel is not None:  # a broadcast also leaves the locations of its receivers
+                heard = [part for part in self.receivers.get(channel, ()) if part[0] != number]
+                allowed += [self.ready(part) for part in heard if self.is_committed(part)]
+            condition = make_binary("&&", condition, join_all("||", allowed), ex.Kind.BOOL)
         self.check_receivers(parts[0][1])
         return make_binary("&&", condition, self.may_enter(parts), ex.Kind.BOOL)
 
@@ -190,6 +193,9 @@ class Priorities:
     def in_invariants(self) -> set[Slot]:
         locations = (location for process in self.network.processes for location in process.locations)
         return {slot for location in locations for slot in self.effects.expression(location.invariant).reads}
+
+    def is_committed(self, part: Part) -> bool:
+        return self.network.processes[part[0]].locations[part[1].source].committed
 
     def may_enter(self, parts: list[Part]) -> ex.Expression:
         """The invariants of the locations entered, as conditions on the state before the updates."""

@@ -55,6 +55,19 @@ def test_a_transition_that_a_committed_location_excludes_blocks_nothing(tmp_path
     assert possible(read(tmp_path, committed, "abc.xta"), n=2) == {"D->D"}
 
 
+def test_a_broadcast_that_a_committed_location_hears_blocks_what_is_lower(tmp_path):
+    """Its sender is not committed; the receiver's location is left by it all the same."""
+    text = """int n; clock x; broadcast chan high; chan priority default < high;
+process S() { state A; init A; trans A -> A { sync high!; }; }
+process R() { state B, C; commit B; init B;
+  trans B -> C { guard n < 2; sync high?; }, B -> C { }; }
+system S, R;
+"""
+    network = read(tmp_path, text, "heard.xta")
+    assert possible(network) == {"high"}
+    assert possible(network, n=2) == {"B->C"}  # nobody in a committed location hears it
+
+
 def test_processes(tmp_path):
     text = """int n; clock x; chan c;
 process P(const int[1,3] id) { state A; init A; trans A -> A { guard n < id; }; }
