@@ -59,7 +59,8 @@ def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
             return "it is violated whatever the actions and values are"
         return "no short pattern tells these uses from those that pass"
     # A pattern that mostly passes is on the way to these violations; it does not say why they happen.
-    verb = "explain" if all(mode.precision.value >= TELLING for mode in modes) else "cover"
+    telling = sum(mode.probability.value for mode in modes if mode.precision.value >= TELLING)
+    verb = "explain" if telling >= MOSTLY * sum(mode.probability.value for mode in modes) else "cover"
     named = f"1 failure mode {verb}s" if len(modes) == 1 else f"{len(modes)} failure modes {verb}"
     again = "no simulation met a violation again"
     if modes and all(mode.probability.none_seen for mode in modes):

@@ -190,6 +190,23 @@ def without_three():
     return np.mean((on & (np.cumsum(delays, axis=1) <= 20)).sum(axis=1) < 3)
 
 
+def test_words_that_nobody_ever_follows_are_not_how_often_it_is_violated():
+    """Passes met a word of 1e-33: that it is "violated in at least 2e-33 uses" would be true, and useless."""
+    row = estimated_rows(SeedTree(1))[0]
+    passes, told = row.estimated.passes, row.estimated.probability
+    row.estimate = replace(
+        row.estimated,
+        passes=replace(passes, cylinders=tuple(1e-30 * cylinder for cylinder in passes.cylinders)),
+        probability=replace(told, value=1e-30 * told.value, low=1e-30 * told.low, high=1e-30 * told.high),
+    )
+    assert row.met and not row.may_be_met
+    never = lambda queries: [Answer(SimulationStatus.OK, (HOLDS,)) for _ in queries]  # noqa: E731
+    strata = draw(USAGE, [], [200], 500, SeedTree(1))
+    simulate(never, USAGE, 0, frozenset([row.actions]), strata)
+    total = estimate_modes(USAGE, [], [row], strata, 0.95, None, 400).total
+    assert total.none_seen and total.value == 0 and total.high == pytest.approx(3.0 / 600, rel=0.05)
+
+
 TWELVE = Pattern(("on",) * 12, (Condition(Without("off"), high=0.0), Condition(Gap(0), high=5.0)))
 LONG = WalksOnly(profile(), compile_network(profile().network), 65.0, 0.1)
 

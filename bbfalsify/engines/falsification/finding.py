@@ -17,6 +17,9 @@ from bbfalsify.engines.falsification.estimates.evidence import Evidence
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.intervals import Passes
 
+NOBODY = 1e-12
+"""Nobody meets what is less probable: a word of fifty actions stands for others like it."""
+
 
 @dataclass(frozen=True, eq=False)
 class WordEstimate:
@@ -102,6 +105,11 @@ class Finding:
     def met(self) -> bool:
         """Whether a trace of the estimation violates."""
         return self.estimated.passes.total_hits > 0
+
+    @property
+    def may_be_met(self) -> bool:
+        """Whether a trace of the estimation violates, and anybody ever follows its actions."""
+        return self.met and self.estimated.probability.high >= NOBODY
 
     def probability(self, confidence: float) -> Estimate:
         """Its probability, or that nothing is known about it because the run was stopped."""

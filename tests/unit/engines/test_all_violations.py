@@ -31,3 +31,9 @@ def test_plain_simulation_tells_what_passes_never_met():
     found = all_violations(NEVER, HALF_A_HIT, Beside(plain(3, 6e-5, 9e-4)), 0.95)
     assert not found.none_seen and (found.value, found.low, found.high) == (3e-4, 6e-5, 9e-4)
     assert found.confidence == 0.95
+
+
+def test_a_guaranteed_half_width_that_reaches_zero_is_no_absence():
+    """49 of 20,000, plus or minus 1 %: what the list knows bounds it from above."""
+    found = all_violations(NEVER, HALF_A_HIT, Beside(Estimate(2.45e-3, 0.0, 0.0121, 0.975, "Chernoff", 20_000)), 0.95)
+    assert not found.none_seen and (found.value, found.low, found.high) == (2.45e-3, 0.0, 3.7e-3)

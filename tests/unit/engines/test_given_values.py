@@ -62,6 +62,18 @@ def test_conditions_of_another_kind_are_counted():
     assert low < 0.05**2 * 15 / 16 < high and value == pytest.approx(0.05**2 * part.owned / part.tried)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_mean_implies_limits(sign):
+    """The mean of two values is beyond 95 of 100 (or below 5): each is beyond 90, which is 0.01, half of which matches;
+    of 300 drawn uses within 5 standard errors (a false alarm in 1e-6 of all seeds).
+    """
+    limit = {"low": 95.0} if sign > 0 else {"high": 5.0}
+    pattern = Pattern((), (Condition(Window("throttle", 0.0, 10.0, "mean"), **limit),))
+    assert given(USAGE, pattern).probability == pytest.approx(0.01, rel=1e-9)
+    part = draw(USAGE, [pattern], [300, 0], 500, SeedTree(3)).parts[0]
+    assert abs(part.owned / part.tried - 0.5) < 5 * np.sqrt(0.25 / part.tried)
+
+
 def test_drawn_uses_have_the_law_of_plain_ones_with_the_pattern():
     """The values that a pattern does not limit: means within 5 standard errors (a false alarm in 1e-6 of all seeds)."""
     pattern = Pattern((), (LOW,))

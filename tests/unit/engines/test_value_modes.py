@@ -49,6 +49,25 @@ def test_values_that_tell_violating_from_passing_uses_are_named(requirement, nam
     assert first.precision.value > 3 * row.violation.value  # it says more than "any use"
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_mode_of_values_below_a_millionth_is_estimated_within_its_limits(seed):
+    """Three values above 99 of 100: 1e-6 of the uses, and none of the plain ones."""
+
+    @system(inputs={"u": "1"}, outputs={"high": "1"})
+    def three(times, inputs):
+        high = np.minimum.reduce([inputs["u"][np.searchsorted(times, at, "right") - 1] for at in (0, 10, 20)])
+        return {"high": np.where((times >= 25) & (times[-1] >= 25), high, 0.0)}
+
+    profile = value_profile({"u": {"range": [0, 100], "every": 10}})
+    result = falsify(three, profile, "always(high < 99)", horizon=60, options=Options(sensitivity=False), seed=seed)
+    [mode], [row] = result.modes, result.requirements
+    assert mode.sentence == "u ≥ 99 until 30"
+    assert mode.probability.low <= 1e-6 <= mode.probability.high < 1.2e-6
+    assert mode.precision.low > 0.8 and mode.counterexamples == (1,)
+    assert 0 < row.violation.low <= 1e-6 < row.violation.high < 1e-2  # beyond the mode, as passes say
+    assert result.counterexamples[0].probability.none_seen
+
+
 def test_any_use_is_named_where_no_value_tells_them_apart():
     result = falsify(values, PROFILE, "always(chance <= 0.7)", horizon=30, options=OPTIONS, seed=1)
     assert [mode.name for mode in result.modes] == ["any use"]

@@ -45,6 +45,8 @@ def test_a_mode_of_any_use_explains_nothing():
 def test_a_pattern_that_mostly_passes_covers_and_does_not_explain():
     row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=ABOUT)
     assert explanation(row, [mode("on"), mode("off", ALL)]).startswith("2 failure modes cover 100 %")
+    rare = replace(mode("on"), probability=replace(ABOUT, value=0.1 * ABOUT.value))
+    assert explanation(row, [rare, mode("off", ALL)]).startswith("2 failure modes explain 100 %")
 
 
 def test_what_every_use_violates_needs_no_pattern():

@@ -17,7 +17,7 @@ profile alone decides whether it occurs, so walks count it, without the system.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,15 +89,17 @@ def estimate_modes(
     `passed` is the number of plain simulations that patterns were learned from, if none of them violates but along
     listed words.
     """
-    divided = [_divide(usage, patterns, row) for row in rows]
     met = _Met.of(patterns, strata)
+    divided = [_divide(usage, patterns, row, met.instead) for row in rows]
+    listed = [d.all for d in divided]
     none = len(patterns)
 
     def known(parts: Sequence[Passes], hits: Hits) -> Estimate:
         return _sum(parts, strata, hits, confidence)
 
-    total = known([row.estimated.passes for row in rows], met.everything())
-    if rows and not any(row.met for row in rows) and not _any(met.everything()):
+    total = known(listed, met.everything())
+    never = bool(rows) and not any(row.may_be_met for row in rows) and not _any(met.everything())
+    if never:
         total = _none_met(total, strata, met.everything(), passed, confidence)
 
     def mode(number: int, own: Sequence[_Divided], mostly: Sequence[Finding]) -> EstimatedMode:
@@ -139,7 +141,10 @@ def estimate_modes(
     if other.none_seen and unseen is not None:
         other = replace(other, high=min(other.high, unseen))
     if elsewhere is not None:
-        part = _sum([row.estimated.passes for row in rows], strata, met.everything(), half_each(confidence))
+        half = half_each(confidence)
+        part = _sum(listed, strata, met.everything(), half)
+        if never:
+            total = _none_met(part, strata, met.everything(), passed, half)
         total = all_violations(total, part, elsewhere, confidence)
         unseen = None if unseen is None else min(unseen, max(0.0, total.high - part.low))
     return Modes(tuple(found) if alone else _adding_up(found, other), other, total, unseen)
@@ -157,6 +162,8 @@ def _of_the_search_alone(
         part = strata.parts[number]
         occurs = part.occurrence(strata.drawn, confidence)[2] if part.simulated else 1.0
         fails = clopper_pearson(0, part.worth, confidence)[1]
+        if fails < HARDLY:
+            continue
         probability = replace(total, high=min(total.high, occurs * fails))
         precision = Estimate(0.0, 0.0, fails, confidence, said, part.simulated, none_seen=True)
         share = Estimate(0.0, 0.0, 1.0, confidence, NOT_ESTIMATED, 0, none_seen=True)
@@ -171,9 +178,10 @@ def all_violations(known: Estimate, part: Estimate, beside: Beside, confidence: 
     if not known.none_seen:
         return intersection(part, plain, confidence)
     # Neither passes nor fresh simulations met one, so plain simulation alone may tell more than an upper bound.
-    if plain.low > 0:
-        return replace(plain, confidence=confidence, method=plain.method + BOTH)
-    return replace(known, high=min(known.high, plain.high))
+    if plain.value > 0 and not plain.none_seen:
+        high = max(plain.value, min(known.high, plain.high))
+        return replace(plain, high=high, confidence=confidence, method=plain.method + BOTH)
+    return replace(known, high=min(known.high, plain.high), confidence=confidence)
 
 
 def _borne_out(mode: EstimatedMode, rest_fails: float) -> bool:
@@ -251,6 +259,8 @@ def _owner_of_walk(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> i
 WEAK, SMALL = 0.01, 0.01
 """A pattern that certainly fails less often is no mode; nor is one with less than this share that may fail no more
 often than uses without a pattern."""
+HARDLY = 0.05
+"""A pattern that the search alone knows tells nothing where its simulated uses show that it fails less often."""
 ENOUGH = 8
 """Independent simulated uses of a pattern that alone tell how often it fails."""
 
@@ -292,6 +302,8 @@ class _Met:
     """By stratum [groups, patterns + 1]: by the mode that they belong to; the last column has those of none."""
     uses: list[list[tuple[int, Use]]]
     """By stratum: the mode of each violation, and the violation."""
+    instead: frozenset[int] = frozenset()
+    """Strata whose violations, as far as they were met, are estimated here and not by the rows' passes."""
 
     @staticmethod
     def of(patterns: Sequence[Pattern], strata: Strata) -> _Met:
@@ -303,7 +315,8 @@ class _Met:
                 owners = [owner_of(patterns, use) for use in uses.violating]
                 counted[group] = np.bincount(owners, minlength=len(patterns) + 1)
             assigned.append(counted)
-        return _Met(assigned, owned)
+        instead = (k for k, part in enumerate(strata.parts) if part.instead and assigned[k].any())
+        return _Met(assigned, owned, frozenset(instead))
 
     def of_mode(self, *numbers: int) -> Hits:
         return [table[:, numbers].sum(axis=1) for table in self.assigned]
@@ -345,17 +358,25 @@ class _Divided:
         return int(np.argmax(totals)) if totals.any() else None
 
 
-def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> _Divided:
+def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding, elsewhere: Collection[int]) -> _Divided:
+    """`elsewhere`: strata whose violations are estimated by their own simulations."""
     passes, evidence = row.estimated.passes, row.estimated.evidence
     assigned = np.zeros((len(passes.hits), len(patterns) + 1))
     owned: list[list[tuple[int, Walk, float]]] = [[] for _ in passes.hits]
     for r, (walks, times) in enumerate(zip(evidence.walks, evidence.kept_times, strict=True)):
         if not walks:
             continue
-        uses = [use_of(usage, w, float(t)) for w, t in zip(walks, times, strict=True)]
-        owned[r] = [(owner_of(patterns, use), walk, use.violated_at) for use, walk in zip(uses, walks, strict=True)]
+        left = [
+            (walk, float(time))
+            for walk, time in zip(walks, times, strict=True)
+            if not elsewhere or owner_of(patterns, use_of(usage, walk)) not in elsewhere
+        ]
+        uses = [use_of(usage, walk, time) for walk, time in left]
+        owned[r] = [(owner_of(patterns, use), walk, use.violated_at) for use, (walk, _) in zip(uses, left, strict=True)]
         scale = passes.hits[r] / len(walks)  # of many traces only some were kept
         assigned[r] = np.bincount([number for number, _, _ in owned[r]], minlength=len(patterns) + 1) * scale
+    if elsewhere:
+        passes = replace(passes, hits=tuple(assigned.sum(axis=1).tolist()))
     return _Divided(passes, assigned, owned)
 
 

@@ -10,8 +10,8 @@
                    the patterns match nearly all violating uses.
 
 A pattern that often passes may lack a time: "no off for 14 after the first".  It is looked for last.  Where hardly two
-violating words are the same, a computed input that stays low or high says more (`lasting.py`), or a single action with
-its circumstances (`single_action.py`).
+violating words are the same, a computed input that stays low or high says more (`lasting.py`), or few actions, or a
+single one with its circumstances (`unlike_words.py`).
 
 The result is a decision list: a violating use belongs to the first pattern that it matches; longer cores stand first.
 Learning is heuristic and may be wrong without harm: modes are estimated on other simulations (`estimating.py`).
@@ -19,12 +19,9 @@ Learning is heuristic and may be wrong without harm: modes are estimated on othe
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-
-import numpy as np
 
 from bbfalsify.engines.falsification.modes.conditions import (
     FEWEST_USES,
@@ -40,6 +37,15 @@ from bbfalsify.engines.falsification.modes.lasting import some_of, what_lasts
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.single_action import around
 from bbfalsify.engines.falsification.modes.some_moment import at_some_moment
+from bbfalsify.engines.falsification.modes.unlike_words import (
+    BULK,
+    MORE,
+    WEAK,
+    heavy,
+    short_cores,
+    single_actions,
+    worth,
+)
 from bbfalsify.engines.falsification.modes.use import Use
 from bbfalsify.engines.falsification.modes.work import MOST_DECIDING, SHORT, Work, thinned
 
@@ -56,17 +62,11 @@ PRECISE = 0.9
 """Of a pattern of values that fails this often no other is looked for."""
 SURE = 0.98
 """A pattern that fails so often cannot be sharper."""
-FEW_WORDS, MOST_SINGLES = 0.5, 4
+FEW_WORDS = 0.5
 """Where the most probable words, of those met often, have less than this part of all violations, no word tells what the
-others share; then at most so many patterns of one action are learned instead (`single_action.py`) …"""
-TELLING, MORE = 0.4, 1.15
-"""… if the first is worth so much, and this much more than the pattern of the most probable word …"""
-BULK = 0.05
-"""… and as long as they match this part of the violations: conditions around one action fit any few uses."""
+others share: `unlike_words.py`."""
 ODDS = 1.2
 """Failing against passing, a pattern must fail so many times as often as any use."""
-WEAK = 0.05
-"""A further pattern that fails less often explains nothing: its violations stay without a mode."""
 Word = tuple[str, ...]
 
 
@@ -94,12 +94,20 @@ def _learned(bad: Sequence[Use], good: Sequence[Use], work: Work) -> list[Patter
     lasting = what_lasts(few, passing)
     if lasting.conditions and worth([lasting], few, passing) >= PRECISE:
         return [lasting]
-    found = _singles(bad, good) or _by_words(bad, good)
+    found = _unlike(bad, good)
     found = _needed(_ordered(found, bad, good), bad, good)
     if not lasting.conditions:
         return found
     both = _needed(_ordered([lasting, *found], few, passing), few, passing)
     return both if worth(both, few, passing) > MORE * worth(found, few, passing) else found
+
+
+def _unlike(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+    """Patterns of violations of which hardly two have the same word."""
+    passing = heavy(good)
+    found = single_actions(_pattern(_probable(_added_up(bad)), bad, good), bad, good) or _by_words(bad, good)
+    short = [_conditioned((), core, bad, good) for core in short_cores(bad, good)]
+    return short if short and worth(short, bad, passing) >= worth(found, bad, passing) else found
 
 
 def _by_words(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
@@ -113,39 +121,6 @@ def _repeating(bad: Sequence[Use]) -> bool:
     often = Counter(use.word for use in bad)
     common = sorted((weight for word, weight in weights.items() if often[word] >= FEWEST_USES), reverse=True)
     return total <= 0 or math.fsum(common[:MOST_MODES]) > FEW_WORDS * total or () in weights
-
-
-def _singles(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
-    """Patterns of one action each; none where the most probable word tells as much."""
-    weights, total = _added_up(bad), math.fsum(use.weight for use in bad)
-    passing = _heavy(good)
-    actions = sorted({action for use in bad for action in use.word})
-    found: list[Pattern] = []
-    rest = list(bad)
-    while len(found) < MOST_SINGLES:
-        tried = [around(action, rest, passing) for action in actions]
-        tried = [one for one in tried if any(one.quiet) and _weight(rest, one) >= BULK * total]
-        worths = [worth([one], rest, passing) for one in tried]
-        if max(worths, default=0.0) < (TELLING if not found else WEAK):
-            break
-        best = tried[int(np.argmax(worths))]
-        if not found and max(worths) < MORE * worth([_pattern(_probable(weights), bad, good)], rest, passing):
-            break
-        found.append(best)
-        rest = [use for use in rest if not best.matches(use)]
-        passing = [use for use in passing if not best.matches(use)]
-    return found
-
-
-def _weight(uses: Sequence[Use], pattern: Pattern) -> float:
-    return math.fsum(use.weight for use in uses if pattern.matches(use))
-
-
-def _heavy(uses: Sequence[Use]) -> list[Use]:
-    """The uses without those that together have hardly any weight."""
-    heavy = sorted(uses, key=lambda use: -use.weight)
-    sums = list(itertools.accumulate(use.weight for use in heavy))
-    return [use for use, known in zip(heavy, sums, strict=True) if known - use.weight < ENOUGH * sums[-1]]
 
 
 def _by_word(bad: Sequence[Use], good: Sequence[Use]) -> list[tuple[Word, Pattern]]:
@@ -231,9 +206,8 @@ def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     few, passing = thinned(bad, most), thinned(good, most)
     whole = tighten(Pattern(word), _sample(word, word, few, passing))
     core = simplify(whole, few, passing).core
-    sample = _sample(word, core, bad, good)
-    found = refine(tighten(Pattern(core), sample), sample)
-    if precision(found, sample) >= (SURE if core else PRECISE):
+    found = _conditioned(word, core, bad, good)
+    if precision(found, Sample((), bad, good)) >= (SURE if core else PRECISE):
         return found
     if not core:
         everyone = Sample(few, few, passing)
@@ -242,19 +216,14 @@ def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
     if not any(found.quiet):
         return found
     # The time may count from another action of the word.
-    heavy = _heavy(good)
-    others = [around(action, bad, heavy) for action in dict.fromkeys(word)]
-    return max([found, *others], key=lambda pattern: worth([pattern], bad, heavy))
+    often = heavy(good)
+    others = [around(action, bad, often) for action in dict.fromkeys(word)]
+    return max([found, *others], key=lambda pattern: worth([pattern], bad, often))
 
 
-def worth(patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> float:
-    """Harmonic mean of how often uses fail that match one of some patterns, and of the violations that do."""
-    matched, passing = (
-        math.fsum(use.weight for use in uses if any(pattern.matches(use) for pattern in patterns))
-        for uses in (bad, good)
-    )
-    total = math.fsum(use.weight for use in bad)
-    return 2 * matched / (matched + passing + total) if total else 0.0
+def _conditioned(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
+    sample = _sample(word, core, bad, good)
+    return refine(tighten(Pattern(core), sample), sample)
 
 
 def _sample(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> Sample:

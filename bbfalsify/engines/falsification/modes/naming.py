@@ -2,6 +2,7 @@
 
     uses      := further passes along the listed words, plain simulations, what the search found beside its list
     patterns  := what violating uses share, and passing ones do not                      (`learning.py`)
+    again     := the same, where simulated uses of rare patterns contradict              (`probing.py`)
     avoided   := the nearest passing use of each pattern                                 (`avoiding.py`)
     strata    := fresh uses, by the first pattern that occurs in them                    (`strata.py`)
     modes     := rows and fresh uses, divided among the patterns                         (`estimating.py`)
@@ -20,10 +21,10 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.estimates.estimating import PassPlan
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.avoiding import Avoiding
-from bbfalsify.engines.falsification.modes.conditions import Sample, precision
 from bbfalsify.engines.falsification.modes.estimating import Beside, Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Pattern
+from bbfalsify.engines.falsification.modes.probing import Learned, Probing
 from bbfalsify.engines.falsification.modes.sampling import (
     PlainUses,
     avoiding_simulations,
@@ -33,18 +34,17 @@ from bbfalsify.engines.falsification.modes.sampling import (
     most_walks,
     varying_simulations,
 )
-from bbfalsify.engines.falsification.modes.strata import Strata, allocated, draw, learned_weights, probe, rare, simulate
+from bbfalsify.engines.falsification.modes.strata import (
+    Strata,
+    allocated,
+    draw,
+    instead_of_passes,
+    learned_weights,
+    simulate,
+)
 from bbfalsify.engines.falsification.modes.use import Use
 from bbfalsify.engines.falsification.modes.work import Work
 from bbfalsify.engines.falsification.usage import Usage
-
-PROBED = 0.25
-"""Part of the fresh simulations that rare patterns are learned again with …"""
-SELDOM = 10
-"""… and those of which plain simulations to learn from met less than a tenth of what is enough to estimate on."""
-
-CONTRADICTS = 3
-"""Factor between learned and probed shares of failing uses from which on patterns are learned again."""
 
 
 @dataclass(frozen=True)
@@ -100,43 +100,25 @@ def name_modes_of(
     `further`: findings beside the list with rough masses.
     """
     work, number = Work(), plain.requirement
-    bad, good = learning_uses(ask, usage, rows, plain, plan, seeds.child(number), further)
-    most = most_walks(costs.fresh, sum(row.estimated.passes.total_traces for row in rows))
+    own_seeds, traces = seeds.child(number), sum(row.estimated.passes.total_traces for row in rows)
+    bad, good = learning_uses(ask, usage, rows, plain, plan, own_seeds, further)
+    most = most_walks(costs.fresh, traces)
     actions, fresh = usage.profile.has_actions, costs.fresh
     # A word that its passes never met tells nothing: simulations that follow it count as others do.
     listed = frozenset(row.actions for row in rows if row.met)
-    patterns = learn(bad, good, work)
-    split = _rare(usage, patterns, bad, good, most, fresh)
-    if few := split | _rare(usage, patterns, bad, good, SELDOM * plain.judged, fresh):
-        failed, passed, made = probe(
-            ask, usage, number, listed, patterns, few, int(PROBED * fresh), seeds.child(number)
-        )
-        wrong = any(_contradicted(patterns[k], Sample((), bad, good), Sample((), failed, passed)) for k in few)
-        bad, good, fresh = bad + failed, good + passed, max(0, fresh - made)
-        if wrong:
-            patterns = learn(bad, good, work)
-            split = _rare(usage, patterns, bad, good, most, fresh)
-    avoided = Avoiding(ask, usage, number, units or {}, seeds.child(number, "avoiding")).of(
-        patterns, bad, costs.avoiding
-    )
-    wanted = allocated(learned_weights(patterns, bad, good), fresh, others=actions)
-    strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split, work)
+    known, probing = Learned(learn(bad, good, work), bad, good, fresh), Probing(ask, usage, number, own_seeds, work)
+    known = probing.of_cores(known, listed, most, plain.judged) if actions else probing.of_values(known)
+    patterns, bad, good, split = known.patterns, known.bad, known.good, known.rare(usage, most)
+    avoided = Avoiding(ask, usage, number, units or {}, own_seeds.child("avoiding")).of(patterns, bad, costs.avoiding)
+    weights = learned_weights(patterns, bad, good)
+    strata = draw(
+        usage, patterns, allocated(weights, known.fresh, others=actions), most, own_seeds.child("occurrences"), split,
+        work,
+    )  # fmt: skip
+    if not actions:
+        instead_of_passes(strata, weights[:, 0].tolist(), traces)
     simulate(ask, usage, number, listed, strata)
     clear = 0 if plain.violating else plain.judged
     modes = estimate_modes(usage, patterns, rows, strata, plan.confidence, beside(), clear)
     met = [use for part in strata.parts for uses in part.uses for use in (*uses.violating, *uses.on_list)]
     return Named(modes, patterns, avoided, [*met, *bad], strata, work)
-
-
-def _rare(
-    usage: Usage, patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use], most: int, fresh: int
-) -> set[int]:
-    weights = learned_weights(patterns, bad, good).sum(axis=1).tolist()
-    return rare(usage, patterns, weights, most) if fresh else set()
-
-
-def _contradicted(pattern: Pattern, learned: Sample, probed: Sample) -> bool:
-    """Tell whether probed uses of a pattern fail much more seldom than those that it was learned from."""
-    still = probed.matching(pattern)
-    known = bool(still.bad or still.good)
-    return known and CONTRADICTS * precision(pattern, probed) < precision(pattern, learned)

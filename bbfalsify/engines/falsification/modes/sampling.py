@@ -9,6 +9,7 @@ that are not on the list.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -112,11 +113,19 @@ def learning_uses(
             each = weight * max(0.5, len(violating)) / len(bad)  # all together are as probable as those met by passes
             bad = [replace(use, weight=each) for use in bad]
     bad += plain.violating
-    known = math.fsum(use.weight for use in bad)
-    if 0 < known < plain.weight / 2 and not plain.violating and not any(row.met for row in rows):
-        # Words that nobody meets twice: what their violations have in common is as probable as half a use at most.
-        bad = [replace(use, weight=use.weight * plain.weight / 2 / known) for use in bad]
+    if usage.profile.has_actions and not plain.violating and not any(row.may_be_met for row in rows):
+        bad = _alike(bad, plain.weight / 2)
     return bad, good + plain.passing
+
+
+def _alike(bad: Sequence[Use], most: float) -> list[Use]:
+    """Violating uses along words that nobody meets twice: each word stands for as many others, and what they have in
+    common is at most as probable as half a plain simulation.
+    """
+    if math.fsum(use.weight for use in bad) >= most:
+        return list(bad)
+    uses = Counter(use.word for use in bad)
+    return [replace(use, weight=most / len(uses) / uses[use.word]) for use in bad]
 
 
 def _passing(usage: Usage, evidence: Evidence, weight: float) -> list[Use]:

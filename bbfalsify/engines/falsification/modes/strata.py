@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.baseline.failing_runs import failing_steps
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.along_core import (
-    LEAST_EFFORT,
     CorePass,
     can_split,
     effort_within,
@@ -51,8 +50,6 @@ LEAST = 0.1
 EACH, FOR_EACH = 40, 0.25
 """Simulations of each pattern, whatever the probabilities: they tell how often it fails; all together at most this part
 of them."""
-PROBES = 20
-"""Simulations of each rare pattern that tell whether it fails as often as was learned."""
 BATCH = 100
 """Simulations asked for at a time."""
 
@@ -71,6 +68,8 @@ class Stratum:
     """The uses to simulate, in independent groups."""
     uses: list[PlainUses] = field(default_factory=list)
     """The simulated ones, group by group; empty before."""
+    instead: bool = False
+    """Its violations are estimated here also where they are on the list, in place of the list's passes."""
 
     @property
     def simulated(self) -> int:
@@ -278,6 +277,15 @@ def allocated(weights: np.ndarray, simulations: int, *, others: bool = True) -> 
     return [*own, max(min(1, simulations), simulations - sum(own))]
 
 
+def instead_of_passes(strata: Strata, learned: Sequence[float], traces: int) -> None:
+    """Choose the strata whose own simulations know their violations better than so many plain `traces` do.
+
+    `learned`: about how probable violating uses of each are.  What is estimated is not asked.
+    """
+    for part, probability in zip(strata.parts, learned, strict=True):
+        part.instead = probability * traces < part.simulated
+
+
 def rare(usage: Usage, patterns: Sequence[Pattern], learned: Sequence[float], most: int) -> set[int]:
     """Numbers of the patterns that plain walks would hardly meet, by their learned probabilities.
 
@@ -302,9 +310,9 @@ def draw(
     work = Work() if work is None else work
     parts: list[Stratum] = []
     for number, count in enumerate(wanted):
-        part = _given(usage, patterns, number, count, seeds) if number < len(patterns) and count else None
+        part = given_stratum(usage, patterns, number, count, seeds) if number < len(patterns) and count else None
         if part is None and number in split:
-            part = _split(usage, patterns, number, count, effort_within(most), seeds)
+            part = split_stratum(usage, patterns, number, count, effort_within(most), seeds)
         parts.append(Stratum(count) if part is None else part)
     plain, drawn = [part for part in parts if not isinstance(part, SplitStratum | GivenStratum)], 0
 
@@ -327,7 +335,9 @@ def draw(
     return Strata(drawn, parts)
 
 
-def _given(usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, seeds: SeedTree) -> Stratum | None:
+def given_stratum(
+    usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, seeds: SeedTree
+) -> Stratum | None:
     """Uses of one pattern of values; None where they cannot be drawn directly."""
     limits = given(usage, patterns[number])
     if limits is None:
@@ -343,7 +353,7 @@ def _given(usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, 
     return part
 
 
-def _split(
+def split_stratum(
     usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, effort: int, seeds: SeedTree
 ) -> SplitStratum:
     """Uses of one pattern by splitting along its core."""
@@ -354,43 +364,16 @@ def _split(
     return SplitStratum.of(passes, own, wanted, effort)
 
 
-def probe(
-    ask: Ask,
-    usage: Usage,
-    requirement: int,
-    listed: frozenset[Word],
-    patterns: Sequence[Pattern],
-    split: Collection[int],
-    most: int,
-    seeds: SeedTree,
-) -> tuple[list[Use], list[Use], int]:
-    """Simulate about so many uses of rare patterns, to learn from: those that violate, those that pass, their number.
-
-    Plain simulations meet none of them, so a pattern may look as if it always failed.
-    """
-    each = min(PROBES, most // max(1, len(split)))
-    if not each:
-        return [], [], 0
-    numbers = sorted(split)
-    parts: list[Stratum] = [_split(usage, patterns, k, each, LEAST_EFFORT, seeds.child("probe")) for k in numbers]
-    simulate(ask, usage, requirement, listed, Strata(0, parts), "probe")
-    kinds: tuple[list[Use], list[Use]] = [], []
-    for part in parts:
-        for weight, uses in zip(part.weights, part.uses, strict=True):
-            for kind, some in zip(kinds, (uses.violating, uses.passing), strict=True):
-                kind.extend(replace(use, weight=weight / len(part.groups)) for use in some)
-    return *kinds, sum(part.simulated for part in parts)
-
-
 def simulate(
     ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata, stage: str = "stratum"
 ) -> None:
-    """Execute the chosen uses of every stratum; those that follow a listed word do not count.
+    """Execute the chosen uses of every stratum; those that follow a listed word count only where they stand for it.
 
     Uses that nobody could judge, because their simulations failed, are left out of their stratum.
     """
     for number, part in enumerate(strata.parts):
-        part.uses = [PlainUses(usage, requirement, listed, max(1, part.simulated)) for _ in part.groups]
+        words = frozenset[Word]() if part.instead else listed
+        part.uses = [PlainUses(usage, requirement, words, max(1, part.simulated)) for _ in part.groups]
         queue = [(walk, group) for group, walks in enumerate(part.groups) for walk in walks]
         judged: list[list[Walk]] = [[] for _ in part.groups]
         for first in range(0, len(queue), BATCH):

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
@@ -30,6 +31,9 @@ REDRAWN = (99, 0, 2, 1, 0)
 """Values that a step changes, by turns, never more than half of them; 0 exchanges two."""
 CLOSE, FAR = 0.003, 0.3
 """Ends of the logarithmic range of small moves, in quantiles."""
+CLOSEST = 1e-6
+"""The smallest move away from the end of a range.  A search likes to begin there, but no use of the profile has such a
+value: before all else, all of them are moved, together."""
 
 
 def varied_uses(
@@ -67,7 +71,11 @@ def _changed(walk: Walk, count: int, series: Sequence[np.ndarray], rng: np.rando
     """Draw or move this number of values; 0 exchanges two values of a signal, if one has several."""
     assert walk.values is not None
     values = walk.values.copy()
-    if count or not series:
+    ends = np.flatnonzero((values <= LOWEST) | (values >= HIGHEST))
+    if len(ends) and count != 1:
+        moves = CLOSEST * (FAR / CLOSEST) ** rng.random(len(ends))
+        values[ends] = np.where(values[ends] <= LOWEST, moves, HIGHEST - moves)
+    elif count or not series:
         count = max(1, count)
         places = rng.choice(len(values), count, replace=False)
         moved = values[places] + rng.uniform(-1, 1, count) * CLOSE * (FAR / CLOSE) ** rng.random(count)
