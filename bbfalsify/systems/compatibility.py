@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.errors import Place, Problem
 from bbfalsify.core.units import unit_problem
+from bbfalsify.modelling.profiles.laws import Law, Values
 from bbfalsify.systems.parameters import parameters_of, value_problems
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
     """Find laws for parameters that the system does not have, or whose values it refuses."""
     known = parameters_of(system)
     for drawn in profile.parameters:
-        for value in dict.fromkeys(drawn.law.value(u) for u in (LOWEST, HIGHEST, 0.3)):
+        for value in dict.fromkeys(_values(drawn.law)):
             problem = next(value_problems(system, {drawn.name: value}), None)
             if problem is not None and drawn.name in known and not isfinite(drawn.law.high - drawn.law.low):
                 info = known[drawn.name]
@@ -53,6 +54,13 @@ def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
                 break
         if drawn.name in known:
             yield from _units({drawn.name: drawn.unit}, {drawn.name: known[drawn.name].unit}, profile, system)
+
+
+def _values(law: Law) -> Iterable[float]:
+    """All values of a law that has some; of another one its ends and one between, which is hardly a whole number."""
+    if isinstance(law, Values):
+        return (value for value, weight in zip(law.values, law.weights, strict=True) if weight > 0)
+    return (law.value(u) for u in (LOWEST, HIGHEST, 0.3))
 
 
 def length_problems(profile: Profile, horizons: Iterable[float]) -> list[Problem]:

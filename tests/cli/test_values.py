@@ -40,6 +40,11 @@ def tank():
         ("range: [0, 2]", "range: [0, .inf]", ":4: 'signals.inflow.range.1' is infinite, and no law says"),
         ("{area:", "{aera:", ":5: unknown parameter 'aera' of the system 'tank'. Allowed: area. Did you mean 'area'?"),
         ("[0.8, 1.2]", "[0.8, 4]", ":5: parameter 'area' of the system 'tank': 4 is outside its range, 0.5 to 2."),
+        (
+            "uniform: [0.8, 1.2]",
+            "values: [1, 9, 1.5]",
+            ":5: parameter 'area' of the system 'tank': 9 is outside its range",
+        ),
         ("uniform: [0.8, 1.2]", "normal: [1, 0.1]", "has no end there; 'range: [0.5, 2]' cuts it off."),
         ("signals: {inflow", "signals: {outflow", "nothing drives input 'inflow'"),
         ("every: 5", "every: 5, unit: kg", "'inflow' is in 'kg' here but in '1'"),
