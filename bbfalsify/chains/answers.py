@@ -60,6 +60,7 @@ def answer_csl(chain: Chain, query: str | csl.Formula, *, file: str | None = Non
     text = query if isinstance(query, str) else ""
     if isinstance(formula, csl.Probability | csl.LongRunShare | csl.Reward):
         low, high, value = (float(v[0]) for v in solver.bounds(formula))
+        value = min(max(value, low), high)
         verdict = None if formula.bound is None else formula.bound.verdict(low, high)
         asks = formula.bound is None
         return Answer(text, value, low, high, verdict, asks, chain.lasting, solver.lumped, chain.discrete)
@@ -154,7 +155,7 @@ class Solver(Measures):
             found = self.long_run(gain, impulse)
         else:
             found = self.over_time(gain, impulse, formula)
-        return found.values - found.errors, found.values + found.errors, found.values
+        return (found.values - found.errors).clip(min=0.0), found.values + found.errors, found.values
 
     def _gains(self, name: str) -> tuple[np.ndarray, bool]:
         """The reward per unit of time in every state, and whether the costs of edges count."""

@@ -37,6 +37,8 @@ class Reduced:
     """Per kept state the expected cost of its transitions, immediate ones that follow included, times their rate."""
     before: np.ndarray
     """Per state of the whole chain the expected cost before it arrives in a kept state."""
+    again: np.ndarray
+    """Per kept state the rate of jumps back into itself; 0 in a discrete chain."""
 
 
 def reduced(chain: Chain, absorbing: np.ndarray) -> Reduced:
@@ -55,13 +57,15 @@ def reduced(chain: Chain, absorbing: np.ndarray) -> Reduced:
         arrive = vstack([eye(len(kept), format="csr"), arriving], format="csr")[order]
     else:
         rates, arrive = outgoing[:, kept].tocsr(), eye(len(kept), format="csr")
+    again = np.zeros(len(kept))
     if chain.discrete:
         ends = np.asarray(rates.sum(axis=1)).ravel() == 0  # absorbing, or nothing can happen any more
         rates = (rates + diags(ends.astype(float))).tocsr()
     else:
-        rates = (rates - diags(rates.diagonal())).tocsr()
+        again = rates.diagonal()
+        rates = (rates - diags(again)).tocsr()
         rates.eliminate_zeros()
-    return Reduced(kept, rates, arrive, impulse, before)
+    return Reduced(kept, rates, arrive, impulse, before, again)
 
 
 def _through(chain: Chain, kept: np.ndarray, gone: np.ndarray) -> tuple[csr_matrix, np.ndarray]:

@@ -78,17 +78,19 @@ class Measures:
         return Values(found.values[quotient.blocks], found.errors[quotient.blocks])
 
     def next(self, goal: np.ndarray, low: float, high: float) -> Values:
-        """P(the next state in which time passes is in the goal, and the jump happens in [low, high])."""
+        """P(the next state in which time passes is in the goal, and the jump happens in [low, high]).
+
+        A jump may lead back into the same state.
+        """
         small = reduced(self.chain, np.zeros(self.chain.states, bool))
         target = goal[small.kept].astype(float)
         if self.chain.discrete:
             inner = small.rates @ target if low <= 1 <= high else 0.0 * target
         else:
-            exits = np.asarray(small.rates.sum(axis=1)).ravel()
+            exits = np.asarray(small.rates.sum(axis=1)).ravel() + small.again
             scale = np.where(exits > 0, exits, 1.0)
-            with np.errstate(over="ignore", invalid="ignore"):
-                window = np.exp(-exits * low) - (np.exp(-exits * high) if high < math.inf else 0.0)
-            inner = np.where(exits > 0, small.rates @ target / scale * window, 0.0)
+            window = np.exp(-exits * low) * -np.expm1(-scale * (high - low))
+            inner = (small.rates @ target + small.again * target) / scale * window
         self.lumped = max(self.lumped, len(small.kept))
         return Values(small.arrive @ inner, small.arrive @ (np.abs(inner) * 1e-14))
 

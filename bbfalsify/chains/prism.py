@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
+from scipy.sparse import diags
 
 from bbfalsify.chains.chain import Chain
 from bbfalsify.chains.elimination import reduced
@@ -27,7 +28,8 @@ def to_prism(chain: Chain, labels: Mapping[str, str]) -> str:
         raise UserError("the chain starts in several states at random; PRISM models start in one.")
     lines = ["dtmc" if chain.discrete else "ctmc", "", f"// {chain.network.name}: {len(small.kept)} states", "module M"]
     lines.append(f"  s : [0..{max(1, len(small.kept) - 1)}] init {start.indices[0]};")
-    matrix = small.rates
+    matrix = (small.rates + diags(small.again)).tocsr()
+    matrix.sort_indices()
     for row in range(len(small.kept)):
         ends = range(matrix.indptr[row], matrix.indptr[row + 1])
         moves = " + ".join(f"{number_text(matrix.data[k])} : (s'={matrix.indices[k]})" for k in ends)

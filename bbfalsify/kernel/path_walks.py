@@ -18,14 +18,18 @@ from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.target_moments import GOAL_ALIVE, GOAL_ALIVE_FLOW, first_moment
 from bbfalsify.kernel.walk_frame import stay, write_state
 
-MISSED, MET, FAILED, ENDLESS = range(4)
-"""Ends of a walk: without the goal, with it, the model failed, too many steps without reaching the bound of time."""
+MISSED, MET, FAILED, ENDLESS, STUCK = range(5)
+"""Ends of a walk: without the goal, with it, the model failed, too many steps without reaching the bound of time; and
+the same where the second half of them took no time at all."""
+FEW_STEPS = 1000
+"""A walk of fewer steps is never called stuck."""
 
 
 @compiled
 def walk_path(T, F, S, X, R, goal, avoid, until, max_steps, counted):
     """Walk from the loaded state: (end, moment, steps).  `counted`: steps are the bound, not time."""
     steps = 0
+    moved = 0
     while True:
         outcome, deadline, strict = stay(T, F, S, X, R)
         if outcome == RUNTIME_ERROR:
@@ -55,13 +59,17 @@ def walk_path(T, F, S, X, R, goal, avoid, until, max_steps, counted):
         if bad < math.inf or winner < 0 or t > until:
             return MISSED, min(t, until), steps
         if steps >= max_steps:
-            return (MISSED if counted else ENDLESS), now, steps
+            if counted:
+                return MISSED, now, steps
+            return (STUCK if steps - moved > max(FEW_STEPS, steps // 2) else ENDLESS), now, steps
         outcome, e, t = fire_winner(T, F, S, X, R, winner, t, deadline, strict, True)
         if outcome == RUNTIME_ERROR:
             return FAILED, 0.0, steps
         if outcome != 0:
             return MISSED, now, steps
         steps += 1
+        if t > now:
+            moved = steps
 
 
 @entry_point
@@ -73,7 +81,8 @@ def path_batch(
     """Make one walk per seed, walk b from state rows[b]; `work` are numbers of steps left of `max_steps`, per state.
 
     Where there is room in the arrays of ends, the states in which walks ended are recorded, clocks only where the goal
-    was met; in `tilt_bins`, how often a walk fell into the bins of its tilts (`rng.py`).
+    was met; the first walk that is stuck is the last one; in `tilt_bins`, how often a walk fell into the bins of its
+    tilts (`rng.py`).
     """
     for b in range(len(seeds)):
         row = rows[b]
@@ -90,6 +99,8 @@ def path_batch(
                 errors[b, i] = S[S_ERROR + i]
         else:
             errors[b, 0] = work[row] + steps
+        if outcome == STUCK:
+            return
         if b < len(tilt_bins):
             for i in range(tilt_bins.shape[1]):
                 tilt_bins[b, i] = R[len(R) - tilt_bins.shape[1] + i]

@@ -22,16 +22,13 @@ from bbfalsify.modelling.network.expressions import Expression
 
 @entry_point
 def sample_batch(
-    T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, numbers, codes,
-    matrix,
+    T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, numbers, rows,
+    codes, matrix,
 ):  # fmt: skip
-    """Set matrix[e, i] to expression e at moment numbers[i]; the moments are sorted, none is before the first state."""
-    row = 0
+    """Set matrix[e, i] to expression e at moment numbers[i] in state rows[i], which began no later."""
     loaded = -1
     for i in range(len(numbers)):
-        t = numbers[i]
-        while row + 1 < len(states_time) and states_time[row + 1] <= t:
-            row += 1
+        t, row = numbers[i], rows[i]
         if row != loaded:
             time = states_time[row]
             load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, time, largest, ode_step)
@@ -71,20 +68,40 @@ class Sampler:
         if moments.size and moments.min() < start:
             raise ValueError(f"times must not be before {start:g}, where the walk starts")
         order = np.argsort(moments, kind="stable")
+        began = np.concatenate([[start], walk.times])
+        unsorted = np.empty((len(self._codes), len(moments)))
+        unsorted[:, order] = self._sampled(
+            walk, began, moments[order], np.searchsorted(began, moments[order], "right") - 1
+        )
+        return unsorted
+
+    def sample_states(self, walk: Walk, until: float, inside: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Return moments up to `until`, and one row per expression: at the begin and the end of every state.
+
+        So a state that lasts no time is seen, too.  `inside`: so many moments within each state.
+        """
+        began = np.concatenate([[0.0], walk.times])
+        began = began[: np.searchsorted(began, until, "right")]
+        ended = np.minimum(np.append(walk.times, np.inf)[: len(began)], until)
+        shares = np.linspace(0.0, 1.0, inside + 2)
+        moments = began[:, None] + (ended - began)[:, None] * shares
+        moments[:, -1] = ended
+        rows = np.repeat(np.arange(len(began)), len(shares))
+        return moments.ravel(), self._sampled(walk, np.concatenate([[0.0], walk.times]), moments.ravel(), rows)
+
+    def _sampled(self, walk: Walk, began: np.ndarray, moments: np.ndarray, rows: np.ndarray) -> np.ndarray:
         result = np.zeros((len(self._codes), len(moments)))
         walker = self._walker
         with np.errstate(over="ignore"):
             sample_batch(
                 *walker.arrays, np.ascontiguousarray(walk.locations, np.int32),
                 np.ascontiguousarray(walk.integers, np.int64), np.ascontiguousarray(walk.reals, np.float64),
-                np.concatenate([[start], walk.times]), *limits(walker.model), moments[order], self._codes, result,
+                began, *limits(walker.model), moments, np.ascontiguousarray(rows, np.int64), self._codes, result,
             )  # fmt: skip
         failure = walker.error()
         if failure is not None:
             raise UserError(f"an expression failed: {failure}")
-        unsorted = np.empty_like(result)
-        unsorted[:, order] = result
-        return unsorted
+        return result
 
 
 def sample_expressions(

@@ -30,19 +30,22 @@ from interval_coverage import ClosedForm, WalksOnly
 from bbfalsify.chains import answer_csl, explore_chain
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.estimation.answered import Answered
 from bbfalsify.engines.estimation.answering import Answering
+from bbfalsify.engines.estimation.going_on import combined, second_settings
 from bbfalsify.engines.estimation.importance import ImportanceSampling
 from bbfalsify.engines.estimation.path_sampler import PathSampler
-from bbfalsify.engines.estimation.plain_rule import FIXED
+from bbfalsify.engines.estimation.plain_rule import FIXED, PlainRule
 from bbfalsify.engines.estimation.questions import Question, read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.estimation.tilted_words import TiltedWord
 from bbfalsify.engines.estimation.use_answers import answer_use
 from bbfalsify.engines.estimation.uses import JudgedUses
 from bbfalsify.engines.estimation.word_runs import WordRuns
+from bbfalsify.engines.falsification.baseline import smc
 from bbfalsify.examples.chains import chain_file
 from bbfalsify.kernel import compile_network
-from bbfalsify.modelling import Network, load_network, load_profile
+from bbfalsify.modelling import Network, NetworkBuilder, load_network, load_profile
 from bbfalsify.stats.sequential import Counts, StoppingRule
 
 HEATER_USER = Path(__file__).parents[2] / "profiles" / "heater_user.yaml"
@@ -221,6 +224,68 @@ def loop(limit: float, exact: float, of: str, words: int = 0, **settings: object
     return Case(name, lambda: exact, repeat)
 
 
+def auto_of_loop(limit: float, exact: float, of: str, words: int) -> Case:
+    """What users get by default: plain uses, and where they say too little the sum over words."""
+    chosen = EstimateSettings(horizon=20.0, runs=6000)
+
+    def repeat(numbers: range) -> Iterator[Found]:
+        usage, ask = heater(limit)
+        for number in numbers:
+            seeds, plain, rule = SeedTree(1).child("coverage", "auto", of, number), smc.Progress(), PlainRule(chosen)
+            options = smc.SmcOptions(confidence=chosen.confidence, simulations=rule.most, growth=0.1)
+            smc.run(ask, usage, plain, options, requirements=1, seeds=seeds.child("smc"), listener=Unheard(),
+                    ask_uses=ask.uses, stopping=rule)  # fmt: skip
+            counts = plain.counts(0)
+            first = rule.estimate(counts)
+            found, second = (
+                Answered(first, None, False, counts.trials, first.method),
+                second_settings(rule, counts, True),
+            )
+            if second is not None:
+                found = combined(found, counts, second, lambda settings, seeds=seeds: answer_use(
+                    ask, usage, 0, settings, seeds.child("second"), lambda: True, ask.uses))  # fmt: skip
+            told, label = found.estimate, "auto"
+            assert told is not None
+            if told.at_least and len(found.evidence.get("words", ())) < words:
+                label, told = "auto, words are missing: with what was never met", replace(told, high=told.at_most)
+            yield {label: (told.value, told.low, told.high)}
+
+    return Case(f"{of}: auto", lambda: exact, repeat)
+
+
+class Unheard:
+    """A listener of simulations."""
+
+    def counted(self, progress: smc.Progress) -> None:
+        pass
+
+
+def auto_of_model(within: float) -> Case:
+    """Three delays, each uniform on [0, 4], together within a time ≤ 4: (time / 4)³ / 6."""
+
+    def one(seeds: SeedTree) -> Estimate:
+        model = uniform_delays()
+        asked = read_question(f"Pr[<={within:g}](<> A.Done)", model)
+        found = Answering(model, EstimateSettings(runs=40_000), lambda: True).answer(asked, seeds).estimate
+        assert found is not None
+        return found
+
+    name = f"three uniform delays within {within:g}: auto"
+    return Case(name, lambda: (within / 4) ** 3 / 6, one_by_one(name, one))
+
+
+@cache
+def uniform_delays() -> Network:
+    built = NetworkBuilder("delays")
+    built.declare("clock x;")
+    a = built.automaton("A")
+    for place, following in (("One", "Two"), ("Two", "Three"), ("Three", "Done")):
+        a.location(place, invariant="x <= 4")
+        a.edge(place, following, action="go", update="x = 0")
+    a.location("Done")
+    return built.instance("A").build()
+
+
 def inside_a_word() -> Case:
     """The share of the uses on·on·on·on·on that pass the limit in the last delay: the first "on" within the margin."""
 
@@ -251,6 +316,9 @@ CASES = [
       for method in ("words", "conditional", "quasi_random")),
     loop(75.0, OVERHEATS, "heater above 75", 4, method="words", particles=100, runs=5000, precision="relative 0.2"),
     loop(75.0, OVERHEATS, "heater above 75", method="importance", particles=100, runs=5000, precision="relative 0.2"),
+    auto_of_loop(LIMIT, RARELY, "heater, rarely", 2),
+    auto_of_loop(75.0, OVERHEATS, "heater above 75", 4),
+    *(auto_of_model(within) for within in (4.0, 1.0, 0.1)),
     loop(75.0, OVERHEATS, "heater above 75", method="splitting", particles=20, passes=8),
     loop(75.0, OVERHEATS, "heater above 75", method="splitting", splitting="adaptive", particles=20, passes=8),
 ]  # fmt: skip

@@ -125,6 +125,12 @@ def test_a_campaign(cli, tmp_path: Path):
             ("--example", "typist", "--query", "E[<=3; 5](max: clk)"),
             "unknown name 'clk' in the query 'E[<=3; 5](max: clk)'",
         ),
+        (("--example", "typist", "--query", "E[<=-3; 5](max: 1)"), "a bound of time is a number from 0 on; found -3"),
+        (("--example", "typist", "--query", "simulate [<=-3; 5] {1}"), "a bound of time is a number from 0 on"),
+        (("--example", "typist", "--query", "Pr[<=-3](<> Typist.Open)"), "a bound of time is a number from 0 on"),
+        (("--example", "typist", "--query", "Pr[#<=-3](<> Typist.Open)"), "a bound of steps is a number from 0 on"),
+        (("--example", "typist", "--query", "Pr[<=3; 0](<> Typist.Open)"), "the number of runs is a whole number"),
+        (("--example", "typist", "--query", "E[<=3; 1](max: 1)"), "a mean needs two runs at least"),
         ((), "give one of these"),
     ],
 )

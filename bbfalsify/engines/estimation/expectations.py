@@ -14,10 +14,14 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.questions import Question
 from bbfalsify.engines.estimation.settings import EstimateSettings
-from bbfalsify.kernel import Sampler, Walk, compile_network, stochastic_walks
+from bbfalsify.kernel import Sampler, Walk, WalkStatus, compile_network, stochastic_walks
 from bbfalsify.modelling import Network
 
 _BATCH = 500
+_STATES = 2_000_000
+"""States that are recorded at once; a first run alone tells how many there are in one."""
+_BENT, _INSIDE = 1e-9, 31
+"""An expression that is no straight line within a state is looked at in that many moments of it."""
 MOST_SHOWN = 20
 """Runs of a simulation whose values are kept."""
 
@@ -31,21 +35,31 @@ class RecordedRuns:
         expressions = [question.expression] if question.expression is not None else [e for _, e in question.expressions]
         self.sampler = Sampler(self.model, [(e, 0) for e in expressions])
         self._words = seeds.child("runs").rng()
+        self._longest = 0
 
     def batch(self, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(times, values: a row per expression) of so many runs; at jumps the value before and after."""
-        seeds = self._words.integers(0, 2**64, size=count, dtype=np.uint64)
+        """(times, values: a row per expression) of at most so many runs; at jumps the values before and after."""
+        # Words come one by one from the stream: run i is the same for every size of batch.
+        size = min(count, max(1, _STATES // self._longest)) if self._longest else 1
+        seeds = self._words.integers(0, 2**64, size=size, dtype=np.uint64)
         walks = stochastic_walks(self.model, seeds, until=self.limit, max_steps=self.steps)
         if walks.errors:
             raise UserError(
                 Problem(f"the model fails in a run: {next(iter(walks.errors.values()))}.", self.network.file)
             )
-        return [self._sampled(walks.walk(i)) for i in range(count)]
+        self._longest = max(self._longest, int(walks.steps.max()), 1)
+        return [self._sampled(walks.walk(i)) for i in range(size)]
 
     def _sampled(self, walk: Walk) -> tuple[np.ndarray, np.ndarray]:
-        jumps = walk.times[walk.times <= self.limit]
-        times = np.unique(np.concatenate([[0.0, self.limit], jumps, np.nextafter(jumps, 0.0)]))
-        return times, self.sampler.sample(walk, times)
+        if walk.status is WalkStatus.STEP_LIMIT and walk.times[-1] < self.limit:
+            says = f"a run made {walk.steps} steps up to time {walk.times[-1]:g}, and was to last until {self.limit:g}"
+            what = "allow more with --steps, or give a location of an endless loop a delay"
+            raise UserError(Problem(f"{says}; {what}.", self.network.file))
+        times, values = self.sampler.sample_states(walk, self.limit, inside=1)
+        straight = np.abs(values[:, 0::3] + values[:, 2::3] - 2 * values[:, 1::3])
+        if (straight > _BENT * (np.abs(values[:, 0::3]) + np.abs(values[:, 2::3]))).any():
+            return self.sampler.sample_states(walk, self.limit, inside=_INSIDE)
+        return np.delete(times, np.s_[1::3]), np.delete(values, np.s_[1::3], axis=1)
 
 
 def expectation(
@@ -66,6 +80,8 @@ def expectation(
             break
     half = _half_width(values, settings.confidence)
     mean = float(values.mean())
+    if np.ptp(values) == 0:
+        warnings.append(f"all {len(values)} runs have the same value: the interval says nothing of rarer ones")
     if len(values) and float(values.std()) > 10 * abs(mean) > 0:
         warnings.append("heavy tails: values scatter more than ten times their mean; the interval may be too narrow")
     return Estimate(mean, mean - half, mean + half, settings.confidence, "mean of runs, Student", len(values)), warnings
@@ -87,10 +103,13 @@ def simulation(network: Network, question: Question, settings: EstimateSettings,
     """Values of expressions along random runs: for each run its times, and a list of values per expression."""
     count = min(question.runs or 1, MOST_SHOWN)
     names = [name for name, _ in question.expressions]
+    recorded, made = RecordedRuns(network, question, settings, seeds), list[tuple[np.ndarray, np.ndarray]]()
+    while len(made) < count:
+        made += recorded.batch(count - len(made))
     return {
         "expressions": names,
         "runs": [
             {"times": times.tolist(), "values": dict(zip(names, (row.tolist() for row in values), strict=True))}
-            for times, values in RecordedRuns(network, question, settings, seeds).batch(count)
+            for times, values in made
         ],
     }

@@ -116,6 +116,13 @@ class PathSampler:
         if len(failed):
             said = error_message(self.walker.model, *(int(v) for v in errors[failed[0]]))
             raise UserError(Problem(f"the model fails in a run: {said}.", network.file))
+        stuck = np.flatnonzero(status == kernel.STUCK)
+        if len(stuck):
+            steps, at = int(errors[stuck[0], 0]), moments[stuck[0]]
+            says = f"a run made {steps} steps, the later ones all at time {at:g}: an endless loop without delay"
+            raise UserError(
+                Problem(f"{says}; give a location on it a rate (or allow more steps with --steps).", network.file)
+            )
         met = status == kernel.MET
         after = Starts(locations, integers, reals, moments, errors[:, 0].copy())
         return Runs(met, int((status == kernel.ENDLESS).sum()), after, bins, int(errors[:, 0].sum()))

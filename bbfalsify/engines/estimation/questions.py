@@ -89,6 +89,8 @@ class _Reader:
         if isinstance(query, uppaal.Expectation):
             expression = self._expression(query.expression)
             asked = self._bounded(query.bound)
+            if asked.runs == 1:
+                raise self._wrong("a mean needs two runs at least")
             return replace(asked, expression=expression, extreme=query.extreme)
         if isinstance(query, uppaal.Simulation) and query.condition is None:
             named = tuple((e, self._expression(e)) for e in query.expressions)
@@ -141,15 +143,14 @@ class _Reader:
     # --- UPPAAL ------------------------------------------------------------------------------------------------------
 
     def _bounded(self, bound: uppaal.RunBound) -> Question:
-        runs = None if bound.runs is None else int(self._number(bound.runs))
         if bound.of != "time":
             raise self._wrong("an expectation is bounded by time here: [<=T]")
-        return Question(self.text, runs=runs, limit=self._number(bound.limit))
+        return Question(self.text, runs=self._runs(bound), limit=self._limit(bound))
 
     def _probability(self, query: uppaal.Probability) -> Question:
         if query.bound is None or query.path == "mitl":
             raise self._wrong("a bound of runs is missing, such as Pr[<=100]")
-        limit, of = self._number(query.bound.limit), query.bound.of
+        limit, of = self._limit(query.bound), query.bound.of
         goal = self._condition(query.condition)
         avoid = None if query.before is None else make_unary("!", self._condition(query.before), Kind.BOOL)
         negated = query.path == "[]"
@@ -165,8 +166,7 @@ class _Reader:
             before = None if query.before is None else csl.Condition(query.before)
             always, until = csl.Globally(condition, 0.0, limit), csl.Until(before, condition, 0.0, limit)
             formula = csl.Probability(always if negated else until, None)
-        runs = None if query.bound.runs is None else int(self._number(query.bound.runs))
-        return Question(self.text, formula, path, runs=runs)
+        return Question(self.text, formula, path, runs=self._runs(query.bound))
 
     def _test(self, query: uppaal.ProbabilityTest) -> Question:
         question, threshold = self._probability(query.probability), self._number(query.threshold)
@@ -190,6 +190,18 @@ class _Reader:
 
     def _expression(self, text: str) -> Expression:
         return parse_expression(text, self.network, file=self.file, line=self.line, what=f"query '{self.text}'")[0]
+
+    def _limit(self, bound: uppaal.RunBound) -> float:
+        limit = self._number(bound.limit)
+        if bound.of in ("time", "steps") and not 0 <= limit < math.inf:
+            raise self._wrong(f"a bound of {bound.of} is a number from 0 on; found {limit:g}")
+        return limit
+
+    def _runs(self, bound: uppaal.RunBound) -> int | None:
+        runs = None if bound.runs is None else self._number(bound.runs)
+        if runs is not None and not (runs >= 1 and runs == int(runs)):
+            raise self._wrong(f"the number of runs is a whole number from 1 on; found {runs:g}")
+        return None if runs is None else int(runs)
 
     def _number(self, text: str) -> float:
         value = self._expression(text)

@@ -62,6 +62,12 @@ class ConcreteTrace:
     def time(self) -> Exact:
         return self.end.time
 
+    @property
+    def extent(self) -> str:
+        """Its length in words: 1 step and 3 time units."""
+        steps, time = len(self.steps), float(self.time)
+        return f"{steps} step{'s' * (steps != 1)} and {time:g} time unit{'s' * (time != 1)}"
+
 
 class TimeIsUp(BBFalsifyError):
     """The time of a search ended while a walk was being replayed."""

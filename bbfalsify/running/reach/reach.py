@@ -102,8 +102,8 @@ class SearchResult:
             trace, heuristic = best.trace, best.heuristic.value
             return (
                 f"{query.text}: {query.holds_word.upper()}{' (deadlock)' if trace.deadlocked else ''} after "
-                f"{len(trace.steps)} steps and {float(trace.time):g} time units{after}, by {heuristic} in its "
-                f"walk {best.walk}; every step re-checked by the exact interpreter"
+                f"{trace.extent}{after}, by {heuristic} in its walk {best.walk}; every step re-checked by the exact "
+                "interpreter"
             )
         if failure is not None:
             return f"{query.text}: THE MODEL FAILS after {len(failure.trace.steps)} steps: {failure.trace.error}"

@@ -98,9 +98,9 @@ class Verification:
         after = "" if answer.ending is None else f", {answer.ending.in_words()}"
         deadlock = " in a deadlock" if trace.deadlocked else ""
         return (
-            f"{text}: {answer.verdict.upper()}{deadlock}, shown by {len(trace.steps)} steps and "
-            f"{float(trace.time):g} time units{after}, found by {answer.found_by}; every step re-checked by the exact "
-            f"interpreter{'' if answer.why is None else f' ({answer.why})'}"
+            f"{text}: {answer.verdict.upper()}{deadlock}, shown by {trace.extent}{after}, found by "
+            f"{answer.found_by}; every step re-checked by the exact interpreter"
+            f"{'' if answer.why is None else f' ({answer.why})'}"
         )
 
 

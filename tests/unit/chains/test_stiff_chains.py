@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -13,10 +14,10 @@ from scipy.sparse.csgraph import connected_components
 
 from bbfalsify.chains import answer_csl, explore_chain, long_run
 from bbfalsify.chains.long_run import backward, expected_total, long_run_value, reach_probability
-from bbfalsify.chains.uniformisation import Values
+from bbfalsify.chains.uniformisation import Values, accumulated, transient
 from bbfalsify.core.errors import UserError
 from bbfalsify.examples.chains import chain_file
-from bbfalsify.modelling import load_network
+from bbfalsify.modelling import NetworkBuilder, load_network
 
 Matrix = list[list[Fraction]]
 
@@ -109,3 +110,43 @@ def test_a_long_way_back_takes_one_look_at_each_state():
     goal = np.arange(count) == count - 1
     assert backward(line, goal).all()
     assert int(backward(line, goal, np.arange(count) > 1000).sum()) == count - 1001
+
+
+def test_an_integral_over_a_short_time_keeps_its_digits():
+    """A delay with rate r, cost 1 per unit of time after it: t - (1 - e^-rt) / r, all of it in the second term."""
+    for rate, time in ((1e-6, 0.01), (3e-3, 4e-3), (1.0, 1e-5), (0.25, 0.02)):
+        found = accumulated(csr_matrix([[0.0, rate], [0.0, 0.0]]), np.array([1.0, 0.0]), time)
+        x = Fraction(rate) * Fraction(time)
+        exact = Fraction(time) * sum((-x) ** k / Fraction(math.factorial(k + 1)) for k in range(12))
+        check(found, exact, 1e-13)
+
+
+def test_an_early_end_counts_what_rounding_hides():
+    """A change of 1e-17 a step is lost in 1, and 1e9 steps make it 1e-8: the interval says so, or the value does."""
+    rates = csr_matrix([[0.0, 1e-9, 0.0], [0.0, 0.0, 1e8], [0.0, 1e8, 0.0]])
+    for values in ([1.0, 0.5, 0.5], [1.0, 0.5, 0.25]):
+        found = transient(rates, np.array(values), 10.0)
+        jumped = -math.expm1(-1e-8)
+        exact = Fraction(1 - jumped) + Fraction(jumped) * Fraction((values[1] + values[2]) / 2)
+        assert Fraction(found.values[0] - found.errors[0]) <= exact <= Fraction(found.values[0] + found.errors[0])
+
+
+def test_a_jump_may_lead_back():
+    """Three of four jumps return; each happens at rate 2.  A share of 1e-9 within 1e-9 is told to twelve digits."""
+    b = NetworkBuilder("again")
+    a = b.automaton("A")
+    a.location("First", exponential_rate=2)
+    a.location("Second")
+    a.edge("First", "First", action="again", weight=3)
+    a.edge("First", "Second", action="go")
+    chain = explore_chain(b.instance("A").build())
+    assert answer_csl(chain, "P=? [ X A.First ]").value == pytest.approx(0.75, rel=1e-14)
+    assert answer_csl(chain, "P=? [ X A.Second ]").value == pytest.approx(0.25, rel=1e-14)
+    assert answer_csl(chain, "P=? [ X[0,1e-9] A.Second ]").value == pytest.approx(5e-10 * (1 - 1e-9), rel=1e-14)
+    assert answer_csl(chain, "P=? [ F A.Second ]").value == 1
+
+
+def test_a_probability_is_never_negative():
+    chain = explore_chain(load_network(chain_file("queue"), {"room": 2, "lambda": 50}))
+    found = answer_csl(chain, "P=? [ G<=40 waiting < 2 ]")
+    assert 0 <= found.low <= found.value <= found.high < 1e-10

@@ -103,6 +103,62 @@ def test_an_expectation():
     assert counted is not None and counted.low - 0.05 <= 1 + 2.0 <= counted.high + 0.05
 
 
+def passing() -> Network:
+    """n is 7, then 0 before time passes; m is 9 for no time at all, at an exponential moment."""
+    b = NetworkBuilder("passing")
+    b.declare("clock x; int n = 7; int m = 0;")
+    a = b.automaton("A")
+    a.location("First", committed=True)
+    a.location("Wait", exponential_rate=1)
+    a.location("Passing", committed=True)
+    a.location("Done")
+    a.edge("First", "Wait", action="zero", update="n = 0")
+    a.edge("Wait", "Passing", action="go", update="m = 9")
+    a.edge("Passing", "Done", action="end", update="m = 1")
+    return b.instance("A").build()
+
+
+def test_expectations_and_simulations_see_what_lasts_no_time():
+    assert ask(passing(), "E[<=1; 50](max: n)").estimate.value == 7
+    reached = ask(passing(), "E[<=1; 4000](max: m)", confidence=0.9999).estimate
+    assert reached.low <= 9 * (1 - math.exp(-1)) <= reached.high and reached.high - reached.low < 0.6
+    shown = ask(passing(), "simulate [<=50; 1] {n, m}").trajectories["runs"][0]["values"]
+    assert shown["n"][:4] == [7, 7, 0, 0] and {0, 9, 1} == set(shown["m"])
+
+
+def test_an_expectation_sees_within_states():
+    """x (5 - x) is largest, 6.25, in the middle of the one state; 31 moments within it come as close as 0.001."""
+    value = ask(passing(), "E[<=5; 20](max: x * (5 - x))").estimate.value
+    assert 6.2 < value <= 6.25
+
+
+def test_an_expectation_of_one_value_warns():
+    assert "all 50 runs have the same value" in ask(passing(), "E[<=1; 50](max: n)").warnings[0]
+
+
+@pytest.mark.parametrize("query", ["E[<=9; 5](max: n)", "simulate [<=9; 2] {n}"])
+def test_runs_that_are_cut_are_no_values(query: str):
+    with pytest.raises(
+        UserError, match="a run made 3 steps up to time .* was to last until 9; allow more with --steps"
+    ):
+        ask(timed(), query, steps=3)
+
+
+def test_an_endless_loop_without_delay_is_named_at_once():
+    b = NetworkBuilder("loop")
+    a = b.automaton("A")
+    a.location("Wait", exponential_rate=1)
+    a.location("Loop", committed=True)
+    a.location("Done")
+    a.edge("Wait", "Loop", action="go")
+    a.edge("Loop", "Loop", action="again")
+    a.edge("Wait", "Done", action="end")
+    model = b.instance("A").build()
+    for method in ("sequence", "importance"):
+        with pytest.raises(UserError, match="a run made 20000 steps, .* an endless loop without delay"):
+            ask(model, "Pr[<=10](<> A.Done)", method=method, steps=20_000)
+
+
 def test_simulated_runs():
     shown = ask(timed(), "simulate [<=4; 3] {n, x}").trajectories
     assert shown is not None and len(shown["runs"]) == 3 and shown["expressions"] == ["n", "x"]
