@@ -177,7 +177,7 @@ class FalsificationResult(RunResult):
     """Earlier runs of the store and their failure modes, oldest first."""
     acceptance: AcceptanceResult | None = None
     list_notes: tuple[str, ...] = ()
-    """Those notes that speak of the rows alone."""
+    """Those notes that speak of the rows alone, and of work that naming modes left out."""
     columns: tuple[str, ...] = ()
     """The paper's equations that were asked for."""
     profile_coverage: Coverage | None = None

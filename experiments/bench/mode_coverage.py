@@ -69,6 +69,8 @@ EARLY, BOTH = 5.0, 1.0
 OVERHEATS = 12.0
 """Time after the third boost at which the tank overheats, unless the tap is open then."""
 MOST_RANKS = 3
+ROUNDING = 1 + 1e-9
+"""Of values within limits all of which violate the upper limit is the truth."""
 
 Found = dict[str, tuple[float, float, float, float]]
 """By row: value, low, high, and the true value."""
@@ -363,9 +365,10 @@ CASES: dict[str, Callable[[int, Path], Found]] = {
 def rows(name: str, found: Sequence[Found]) -> Iterator[str]:
     for row in sorted(dict.fromkeys(row for one in found for row in one)):
         values, lows, highs, true = np.array([one[row] for one in found if row in one]).T
-        covers, count = float(((lows <= true) & (true <= highs)).mean()), len(values)
+        within = (lows <= true * ROUNDING) & (true <= highs * ROUNDING)
+        covers, count = float(within.mean()), len(values)
         error = math.sqrt(max(covers * (1 - covers), 1 / count) / count)
-        missed = f"{100 * (highs < true).mean():.1f}, {100 * (lows > true).mean():.1f}"
+        missed = f"{100 * (highs * ROUNDING < true).mean():.1f}, {100 * (lows > true * ROUNDING).mean():.1f}"
         bias, spread = np.mean(values / true) - 1, np.std(values / true) / math.sqrt(count)
         yield (
             f"| {name} | {row} | {np.mean(true):.4g} | {count:,} | {100 * covers:.1f} ± {100 * error:.1f} | {missed} | "
@@ -373,9 +376,9 @@ def rows(name: str, found: Sequence[Found]) -> Iterator[str]:
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=400)
+def main(description: str | None = __doc__, repetitions: int = 400) -> None:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=repetitions)
     parser.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="parts of the names of cases")
     parser.add_argument("--into", type=Path, default=Path("mode_coverage_runs"), metavar="DIRECTORY")
     parser.add_argument("--show", action="store_true", help="print what was made so far, and make nothing")

@@ -129,7 +129,7 @@ def _conclude(
         seconds=time.monotonic() - began,
         directory=record.path,
         notes=tuple(notes),
-        list_notes=tuple(notes_on_lists(task, scribe.progress)),
+        list_notes=(*notes_on_lists(task, scribe.progress), *stages.naming.notes(task.requirements)),
         store=None if memory is None else memory.store.path,
         known=() if memory is None else tuple(known.row() for known in memory.known),
         history=history,
