@@ -22,6 +22,8 @@ MOSTLY = 0.9
 """Less of the violations than this leaves a rest worth a word."""
 HARDLY_EVER = 0.001
 """Shares below this are not told apart."""
+WIDE = 10
+"""An interval whose upper limit is so many times the value is that of known violations beside a bound of others."""
 TELLING = 0.5
 """A mode whose pattern fails less often does not explain its violations."""
 
@@ -38,6 +40,7 @@ def violated_in(row: RequirementResult) -> str:
     if known.none_seen:
         return f"violated, but in {odds_interval(known).replace('1 in ', '1 of ')} uses"
     hidden = row.unseen is not None and known.value + row.unseen.high > known.high and not known.method.endswith(BOTH)
+    hidden |= known.high > WIDE * known.value
     value, bracket, interval = odds_interval(known).partition(" [")
     uses = "of uses" if value.endswith("%") else "uses"
     return f"violated in {'at least ' if hidden else ''}{value.replace('1 in ', '1 of ')} {uses}{bracket}{interval}"

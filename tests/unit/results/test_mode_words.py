@@ -76,6 +76,15 @@ def test_violations_that_no_simulation_met_again_are_bounded():
     assert fails(mode("on", Estimate(0.0, 0.0, 1.0, 0.95, "test", 0, none_seen=True))) == "unknown"
 
 
+def test_a_known_mode_beside_a_wide_bound_is_at_least():
+    """A mode of values of one in a million is known well; passes bound all other violations by one in 272."""
+    known = Estimate(1e-6, 9e-7, 1 / 272, 0.95, "test", 1000)
+    row = RequirementResult(id="R1", text="", stl="x > 0", outcome=Outcome.FALSIFIED, violation=known)
+    assert violated_in(row) == "violated in at least 1 of 1 million uses [272, 1.11 million]"
+    narrow = replace(row, violation=replace(known, high=2e-6))
+    assert violated_in(narrow).startswith("violated in 1 of 1 million uses [")
+
+
 def test_a_pattern_that_hardly_ever_fails_has_no_digits():
     rare = Estimate(4.6e-25, 1.6e-25, 1.2e-24, 0.95, "test", 100)
     assert fails(mode("on", rare)) == "less than 0.1 %"
