@@ -1,6 +1,9 @@
 """Random networks, written as UPPAAL's XML and read back, walk as before: the same delays, edges and states for the
 same seeds.  A reader that mistook a bound, a priority of operators, an order of edges or updates, or a rate would walk
-differently."""
+differently.
+
+Left out are networks in which a choice that cannot be entered may stand beside one that can: where the written form
+hides this in functions, other random numbers are used for the same law (`test_own_semantics.py` judges those)."""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, note
+from hypothesis import assume, given, note
 
 from bbfalsify.kernel import accelerated_walks, compile_network, stochastic_walks
 from bbfalsify.modelling import load_model
+from bbfalsify.modelling.language.receiver_choices import has_open_choices
 from bbfalsify.modelling.network.network import Network
 from tests.drawing import examples
 from tests.laws.test_kernel_against_reference import FOREVER, seeds
@@ -40,8 +44,10 @@ def walks_are_the_same(network: Network, folder, *, steps: int, stochastic: bool
     network = dataclasses.replace(expressible(network), as_uppaal=True)
     assert not reads_locations(network)
     note(network_text(network))
+    both = network, read_back(network, folder)
+    assume(not any(has_open_choices(one) for one in both))
     batches = []
-    for one in (network, read_back(network, folder)):
+    for one in both:
         model = compile_network(one)
         if stochastic:
             batches.append(stochastic_walks(model, seeds(3), FOREVER, steps))
