@@ -1,13 +1,14 @@
 """Priorities as guards, judged by what they mean: at each moment exactly those transitions are possible of which no
 higher one is.
 
-Random networks get random priorities on channels and processes.  The reference interpreter
-walks through the network without priorities; at each state, and at several delays, what can fire in the network with
-priorities must be what can fire without them and has the highest rank.
+Random networks in UPPAAL's dialect (no other language has priorities) get random ones on channels and processes.  The
+reference interpreter walks through the network without priorities; at each state, and at several delays, what can fire
+in the network with priorities must be what can fire without them and has the highest rank.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -56,7 +57,8 @@ def fireable(interpreter: Oracle, state, names: dict | None = None) -> list[dict
     return [{k: t for k, t in transitions.items() if interpreter.can_fire(state, t, delay)} for delay in DELAYS]
 
 
-def with_random_priorities(network: Network, data) -> tuple[Network, Priorities]:
+def with_random_priorities(network: Network, data) -> tuple[Network, Network, Priorities]:
+    network = replace(network, as_uppaal=True)
     levels = st.integers(0, 2)
     channels: dict = {number: data.draw(levels) for number in range(len(network.channels))}
     channels[None] = 1
@@ -66,7 +68,7 @@ def with_random_priorities(network: Network, data) -> tuple[Network, Priorities]
     limited = priorities.applied()
     assume(not assembly.problems)
     note(network_text(limited))
-    return limited, priorities
+    return network, limited, priorities
 
 
 @examples(50)
@@ -86,13 +88,13 @@ def test_only_the_highest_is_possible_in_a_thousand_networks(network, data):
 @given(network=networks(urgent_channels=False), data=st.data())
 def test_the_kernel_walks_with_priorities(network, data):
     """The new guards look at other processes' locations and clocks: no cache may miss that."""
-    limited, _ = with_random_priorities(network, data)
+    _, limited, _ = with_random_priorities(network, data)
     accelerated_walks_are_allowed(limited, walks=2, steps=12)
     caches_change_nothing(limited, walks=3, steps=100)
 
 
 def only_the_highest_is_possible(network: Network, data) -> None:
-    limited, priorities = with_random_priorities(network, data)
+    network, limited, priorities = with_random_priorities(network, data)
     channels, processes, names = priorities.levels, priorities.processes, originals(priorities)
     free, bound = Oracle(network), Oracle(limited)
     state = free.initial_state()
