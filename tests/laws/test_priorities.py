@@ -72,20 +72,20 @@ def with_random_priorities(network: Network, data) -> tuple[Network, Network, Pr
 
 
 @examples(50)
-@given(network=networks(urgent_channels=False), data=st.data())
+@given(network=networks(urgent_channels=False, prepared=False), data=st.data())
 def test_only_the_highest_is_possible(network, data):
     only_the_highest_is_possible(network, data)
 
 
 @pytest.mark.slow
 @examples(1000)
-@given(network=networks(urgent_channels=False), data=st.data())
+@given(network=networks(urgent_channels=False, prepared=False), data=st.data())
 def test_only_the_highest_is_possible_in_a_thousand_networks(network, data):
     only_the_highest_is_possible(network, data)
 
 
 @examples(15)
-@given(network=networks(urgent_channels=False), data=st.data())
+@given(network=networks(urgent_channels=False, prepared=False), data=st.data())
 def test_the_kernel_walks_with_priorities(network, data):
     """The new guards look at other processes' locations and clocks: no cache may miss that."""
     _, limited, _ = with_random_priorities(network, data)

@@ -58,19 +58,19 @@ def walks_are_the_same(network: Network, folder, *, steps: int, stochastic: bool
 
 
 @examples(40)
-@given(network=networks())
+@given(network=networks(prepared=False))
 def test_accelerated_walks_are_the_same(folder, network):
     walks_are_the_same(network, folder, steps=40, stochastic=False)
 
 
 @examples(25)
-@given(network=networks(handshakes=False))
+@given(network=networks(handshakes=False, prepared=False))
 def test_stochastic_walks_are_the_same(folder, network):
     walks_are_the_same(network, folder, steps=40, stochastic=True)
 
 
 @pytest.mark.slow
 @examples(1500)
-@given(network=networks())
+@given(network=networks(prepared=False))
 def test_accelerated_walks_of_thousands_of_networks_are_the_same(folder, network):
     walks_are_the_same(network, folder, steps=150, stochastic=False)

@@ -25,6 +25,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
+from bbfalsify.modelling.language.receiver_choices import with_receiver_choices
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
@@ -62,18 +63,20 @@ _between = functools.cache(st.integers)
 @st.composite
 def networks(
     draw: st.DrawFn, *, handshakes: bool = True, single_component: bool = False, urgent_channels: bool = True,
-    dialects: bool = False, zero_rates: bool = False,
+    dialects: bool = False, zero_rates: bool = False, prepared: bool = True,
 ) -> Network:  # fmt: skip
     """A random network.
 
     Without handshakes it has a stochastic semantics; with a single component only the first process has outputs; with
     dialects half of them are UPPAAL's, where a branch that cannot be entered does not forbid the others; some
-    exponential rates are 0 in some states if asked for.
+    exponential rates are 0 in some states if asked for.  Engines get networks that are prepared: where several edges
+    receive a broadcast, those that cannot be entered have guards.
     """
     maker = _Maker(draw, handshakes=handshakes, single_component=single_component, urgent_channels=urgent_channels)
     maker.zero_rates = zero_rates
     network = maker.network()
-    return replace(network, as_uppaal=dialects and draw(st.booleans()))
+    network = replace(network, as_uppaal=dialects and draw(st.booleans()))
+    return with_receiver_choices(network) if prepared else network
 
 
 class _Maker:
